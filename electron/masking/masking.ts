@@ -216,7 +216,8 @@ function maskMore(plain: string, digits: number, kind: DefinitionKind | null): s
     case 'card':
       return hideDigits(plain, digits > 10 ? [6, digits - 4] : [0, 0]);
     case 'ssn':
-      return hideDigits(plain, [0, Math.max(digits - 4, 0)]);
+      // More are a number of another kind.
+      return hideDigits(plain, digits < 9 ? [0, Math.max(digits - 4, 0)] : [0, 0]);
     case 'email':
     case 'text': {
       const own = kind === 'email' ? plain.slice(0, Math.max(plain.lastIndexOf('@'), 0)) : plain;

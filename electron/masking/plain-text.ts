@@ -102,10 +102,14 @@ export function outsideIds(text: string, change: (part: string) => string): stri
 const minRepeated = 4;
 
 /** Letters and digits alone, in capitals: a Greek word has its last letter in two small forms. */
-const bareText = (text: string): string =>
-  spelledOut(plainText(text))
-    .replaceAll(/[^\p{L}\p{N}]/gu, '')
-    .toUpperCase();
+export const bareText = (text: string): string =>
+  plainWords.test(text)
+    ? text.replaceAll(/[^A-Za-z0-9]/g, '').toUpperCase()
+    : spelledOut(plainText(text))
+        .replaceAll(/[^\p{L}\p{N}]/gu, '')
+        .toUpperCase();
+/** Nothing is spelled in these. */
+const plainWords = /^[ -$'-[\]-~]*$/;
 
 /** Whether two texts are the same but for case, script, spelling and what stands between letters. */
 export function saysTheSame(one: string, other: string): boolean {

@@ -316,7 +316,11 @@ describe('values that were sent', () => {
     ['email', 'Ann.Lee@Example.com', 'write to <ann.lee@example.com>.', 1],
     ['text', 'Zum Goldenen Hirschen', 'ZUM GOLDENEN HIRSCHEN', 1],
     ['text', 'DE89370400440532013000', 'from DE89370400440532013000, please', 1],
+    ['text', 'X123456', 'passport x123456.', 1],
+    ['text', 'AB 123', 'ab 123', 1],
     // Too short, and something else.
+    ['text', 'Berlin', 'Berlin', 0],
+    ['text', 'X1', 'X1', 0],
     ['text', 'Ulm', 'Ulm', 0],
     ['text', '12345678', 'no 12345678', 0],
     ['ssn', '123-45-6789', '1234567890', 0],

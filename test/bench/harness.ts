@@ -67,8 +67,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
       policyPassword: () => Promise.resolve(done('password')),
     },
     auditRequest: createRequestAudit(audit, connection, guesses),
-    admit: (definition, values, job) =>
-      guesses.admit({ connectionId: connection.id, definition }, values, job),
+    admit: (definition, values, job) => guesses.admit({ connection, definition }, values, job),
     transport: createTransport({ baseUrl: options.url, ca: [options.ca], clock: systemClock }),
     quota: memoryQuota(),
   });

@@ -147,10 +147,10 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
   }
 
   /** By column that is tokenized. */
-  const foreseeGuesses = (work: readonly ColumnWork[], { id: connectionId }: Connection) =>
+  const foreseeGuesses = (work: readonly ColumnWork[], connection: Connection) =>
     Promise.all(
       work.map(async ({ plan: { operation, definition } }) =>
-        operation === 'tokenize' ? await options.guesses.foresee({ connectionId, definition }) : null,
+        operation === 'tokenize' ? await options.guesses.foresee({ connection, definition }) : null,
       ),
     );
 

@@ -36,6 +36,8 @@ export interface ComparedList {
   /** Rows of the list in which nothing differs. */
   readonly unchanged: number;
   readonly leftOut: readonly LeftOutRow[];
+  /** The window made the list. */
+  readonly isPasted: boolean;
   /** Of the job's results when they were compared: see `JobRows`. */
   readonly version: object;
 }
@@ -121,7 +123,7 @@ export async function compareList(options: CompareOptions): Promise<Outcome<Comp
   const compared = await forEachRow(rows, listed.value.rows, { signal, report }, compareRow);
   if (!compared.ok) return compared;
   leftOut.sort((one, other) => one.row - other.row);
-  return done({ changes, widths, unchanged, leftOut, version: rows.version });
+  return done({ changes, widths, unchanged, leftOut, isPasted, version: rows.version });
 }
 
 const rowCount = ({ entries }: Pick<JobRows, 'entries'>): number => (entries.at(-1)?.end.row ?? 1) - 1;

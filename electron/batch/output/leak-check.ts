@@ -16,8 +16,11 @@ import { ValueSet } from './value-set.ts';
  * they would hide is counted.
  */
 export interface LeakCheck {
-  /** The row that what follows is of: its index in a table, and its number, which is 0 for the header. */
-  row(table: Table, index: number, number: number): void;
+  /**
+   * The row that what follows is of: its index in a table, and its number, which is 0 for the header. Of one that the window
+   * wrote no values are counted: it could guess what a hidden cell holds.
+   */
+  row(table: Table, index: number, number: number, isTyped?: boolean): void;
   /** From one position in the table to another it goes out as it is. */
   copied(from: number, to: number): void;
   /** The same of one field that is not as the source has it. */
@@ -65,11 +68,13 @@ export function createLeakCheck(
   let index = 0;
   let fieldColumn: number | null = null;
   let row = 0;
+  let isTypedRow = false;
   /** The cell that was read last, and its card numbers. */
   let readCell: readonly [Table, number, number] | null = null;
   let ownCards: readonly string[] = [];
 
   function count(column: number, rowNumber: number, kind: 'cards' | 'values'): void {
+    if (kind === 'values' && isTypedRow) return;
     let place = places.get(column);
     if (place === undefined) {
       place = { cards: 0, values: 0, firstRow: rowNumber, lastRow: rowNumber };
@@ -164,7 +169,8 @@ export function createLeakCheck(
   }
 
   return {
-    row(from, at, number) {
+    row(from, at, number, isTyped = false) {
+      isTypedRow = isTyped;
       table = from;
       index = at;
       row = number;

@@ -203,7 +203,7 @@ export function createOutputRows({
         nextShown += 1;
       }
       output.begin(table, index);
-      leaks?.row(table, index, chunk.start.row + index);
+      leaks?.row(table, index, lastRow, chunk.typed.has(lastRow));
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
       if (state === rowStates.failed && results.flaws[index] !== undefined) {
         writeFlawed(chunk, index);

@@ -74,7 +74,11 @@ async function firstRows(source: ByteSource, format: Format): Promise<Cleartext[
  */
 export function createRowMask(
   columns: readonly Column[],
+  { hidesAll }: Pick<Format, 'hidesAll'> = {},
 ): (row: readonly Cleartext[], isFlawed: boolean) => string[] {
+  // The widths of what a delimiter parts would tell where it stands in a value.
+  if (hidesAll === true)
+    return (row) => row.map((field) => (isBlank(openCleartext(field)) ? '' : hiddenField));
   const kinds = columns.flatMap(({ masked, looksLike: like }) => (masked ? [like ?? 'text'] : []));
   return (row, isFlawed) =>
     row.map((field, i) => {
@@ -86,6 +90,8 @@ export function createRowMask(
       );
     });
 }
+
+const hiddenField = '•'.repeat(8);
 
 /** A row above the table: what stands in it is of no column. */
 export const showTitle = (row: readonly Cleartext[]): string[] =>

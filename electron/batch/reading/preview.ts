@@ -42,7 +42,7 @@ export async function preview(
   }
   const rows = chunk?.table.firstRows() ?? [];
   const columns = describeColumns(format, rows).map((column) => maskedAlso(column, masked));
-  const show = createRowMask(columns);
+  const show = createRowMask(columns, format);
   const end = format.lastRows.length - (format.rowsBelow ?? 0);
   const hasAll =
     chunk === null || (rows.length <= maxRows && chunk.end.offset >= endOf(format, bytes.identity));
@@ -118,7 +118,7 @@ export async function noticedRows(
     const { table, flaws, start } = chunk;
     if (columns === null) {
       columns = describeColumns(format, table.firstRows()).map((column) => maskedAlso(column, masked));
-      show = createRowMask(columns);
+      show = createRowMask(columns, format);
     }
     const column = columns.find(({ name }) => name.slice(0, 200) === notice.column)?.index ?? null;
     const planned = mapped.find((one) => one.column === column);
