@@ -1,4 +1,4 @@
-import type { Failure } from '../contract/errors.ts';
+import type { Failure, FailureCode } from '../contract/errors.ts';
 
 /** What a script can tell the ends of a command apart by. Of several files the gravest counts: the last in this list. */
 export const exitCodes = {
@@ -22,8 +22,8 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** An end with a sentence. */
 export class End extends Error {
   readonly exitCode: ExitCode;
-  readonly code: string | null;
-  constructor(exitCode: ExitCode, sentence: string, code: string | null = null) {
+  readonly code: FailureCode | null;
+  constructor(exitCode: ExitCode, sentence: string, code: FailureCode | null = null) {
     super(sentence);
     this.exitCode = exitCode;
     this.code = code;

@@ -1,9 +1,10 @@
 import path from 'node:path';
 import type { Job } from '../contract/models/batch.ts';
+import type { RunLine } from '../contract/models/run-lines.ts';
 import type { ExportArguments, LookupArguments } from './arguments.ts';
 import { type Asked, unlocked, type Value, valueOf, type Words } from './asked.ts';
 import { End, type ExitCode, exitCodes } from './ends.ts';
-import { endOfFile, type FileRun, requireFolder, resultLine, type RunLine, writeFile } from './write-file.ts';
+import { endOfFile, type FileRun, requireFolder, resultLine, writeFile } from './write-file.ts';
 
 /* `tokendesk jobs`, `lookup` and `export`: what needs no file to be run. */
 
@@ -12,20 +13,6 @@ export interface QuestionOptions {
   readonly words: Words;
   readonly passphrase: string | null;
 }
-
-export type QuestionLine =
-  | RunLine
-  | ({ readonly kind: 'job' } & Pick<
-      Job,
-      'jobId' | 'sourceName' | 'connectionName' | 'environment' | 'state' | 'startedAt' | 'total' | 'tally'
-    >)
-  | {
-      readonly kind: 'lookup';
-      readonly masked: string;
-      readonly policy: string;
-      readonly definition: string;
-      readonly requestId: string;
-    };
 
 /** All batches, the newest first. */
 async function listJobs(value: Value): Promise<Job[]> {
@@ -41,7 +28,7 @@ async function listJobs(value: Value): Promise<Job[]> {
 
 export async function printJobs(
   { app, words, passphrase }: QuestionOptions,
-  print: (line: QuestionLine) => void,
+  print: (line: RunLine) => void,
 ): Promise<ExitCode> {
   const value = valueOf(app, words);
   await unlocked(value, passphrase);
@@ -56,7 +43,7 @@ export async function printJobs(
 export async function printMask(
   given: LookupArguments,
   { app, words, passphrase }: QuestionOptions,
-  print: (line: QuestionLine) => void,
+  print: (line: RunLine) => void,
 ): Promise<ExitCode> {
   const value = valueOf(app, words);
   const { active, connections } = await unlocked(value, passphrase);
@@ -86,7 +73,7 @@ export async function printMask(
 export async function exportJob(
   given: ExportArguments,
   { app, words, passphrase }: QuestionOptions,
-  print: (line: QuestionLine) => void,
+  print: (line: RunLine) => void,
 ): Promise<ExitCode> {
   const value = valueOf(app, words);
   await unlocked(value, passphrase);

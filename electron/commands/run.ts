@@ -1,11 +1,12 @@
 import path from 'node:path';
 import type { Job, Mapping, Plan, Preflight, Preview, Reading } from '../contract/models/batch.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
+import type { RunLine } from '../contract/models/run-lines.ts';
 import { knownNotices, savedReading } from '../contract/saved-mapping.ts';
 import type { RunArguments } from './arguments.ts';
 import { type Asked, unlocked, valueOf, type Words } from './asked.ts';
 import { End, endOf, type ExitCode, exitCodes, gravestOf } from './ends.ts';
-import { endOfFile, type FileRun, requireFolder, resultLine, type RunLine, writeFile } from './write-file.ts';
+import { endOfFile, type FileRun, requireFolder, resultLine, writeFile } from './write-file.ts';
 import { chooseSheet, planOf, refuseGuesses, refuseNews } from './file-checks.ts';
 
 export interface RunOptions {

@@ -3,10 +3,11 @@ import type { Readable, Writable } from 'node:stream';
 import type { App } from '../app/compose.ts';
 import type { Platform } from '../platform/platform.ts';
 import { type CommandName, commands } from '../platform/command-line.ts';
+import type { RunLine } from '../contract/models/run-lines.ts';
 import { parseCommand } from './arguments.ts';
 import { createCommandPlatform } from './command-platform.ts';
 import { End, exitCodes, type ExitCode } from './ends.ts';
-import { exportJob, printJobs, printMask, type QuestionLine } from './questions.ts';
+import { exportJob, printJobs, printMask } from './questions.ts';
 import { runFiles } from './run.ts';
 import type { Words } from './asked.ts';
 
@@ -67,12 +68,12 @@ export async function startCommand(
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) options.process.once(signal, end);
   let saidAt = 0;
-  const print = (line: QuestionLine): void => {
+  const print = (line: RunLine): void => {
     const isDue = line.kind !== 'progress' || Date.now() - saidAt >= progressMs;
     if (!isDue) return;
     saidAt = Date.now();
     if (given.json) stdout.write(`${JSON.stringify(line)}\n`);
-    else (line.kind === 'progress' ? stderr : stdout).write(`${textOf(line)}\n`);
+    else (line.kind === 'progress' || line.kind === 'end' ? stderr : stdout).write(`${textOf(line)}\n`);
   };
   const asking = { app: asked, words: options.words, passphrase };
   const act = (): Promise<ExitCode> => {
@@ -92,8 +93,7 @@ export async function startCommand(
   } catch (error) {
     if (!(error instanceof End)) throw error;
     const { exitCode, code, message: sentence } = error;
-    if (given.json) stdout.write(`${JSON.stringify({ kind: 'end', exitCode, sentence, code })}\n`);
-    else stderr.write(`${sentence}\n`);
+    print({ kind: 'end', exitCode, sentence, code });
     return exitCode;
   } finally {
     await app.close();
@@ -102,7 +102,7 @@ export async function startCommand(
 }
 
 /** A line as a person reads it. */
-function textOf(line: QuestionLine): string {
+function textOf(line: RunLine): string {
   switch (line.kind) {
     case 'progress':
       return `${line.file}: ${line.rows} of ${line.total ?? '?'} rows`;
@@ -110,6 +110,8 @@ function textOf(line: QuestionLine): string {
       return `${line.file}: ${line.sentence}`;
     case 'lookup':
       return line.masked;
+    case 'end':
+      return line.sentence;
     case 'job': {
       const { rows, failed } = line.tally;
       const count = `${rows} of ${line.total ?? '?'} rows, ${failed} failed`;

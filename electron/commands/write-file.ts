@@ -1,32 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { defaultExport } from '../contract/export-choice.ts';
-import type { Exported, Job, Remaining, Tally } from '../contract/models/batch.ts';
+import type { Exported, Job } from '../contract/models/batch.ts';
+import type { RunLine } from '../contract/models/run-lines.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import type { Asked, Words } from './asked.ts';
-import { End, type ExitCode, exitCodes } from './ends.ts';
-
-/** One line of `--json`. No value of a row is in any. */
-export type RunLine =
-  | { readonly kind: 'progress'; readonly file: string; readonly rows: number; readonly total: number | null }
-  | {
-      readonly kind: 'result';
-      readonly file: string;
-      readonly exitCode: ExitCode;
-      /** What a person reads. */
-      readonly sentence: string;
-      readonly code: string | null;
-      readonly jobId: string | null;
-      /** Rows that an earlier call of the same command had sent; null where it began the batch. */
-      readonly takenUp: number | null;
-      /** rows = ok + failed + unmatched + blank. */
-      readonly tally: Tally | null;
-      /** What stays in clear in the file, where it was looked at. */
-      readonly remaining: Remaining | null;
-      readonly written: string | null;
-      /** Beside the file: its name, and the fingerprint of who signed it. */
-      readonly receipt: { readonly name: string; readonly signer: string } | null;
-    };
+import { End, exitCodes } from './ends.ts';
 
 /** The batch of one file, as far as it is known. */
 export interface FileRun {

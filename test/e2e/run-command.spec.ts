@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { RunLine } from '../../electron/commands/write-file.ts';
+import type { RunLine } from '../../electron/contract/models/run-lines.ts';
 import { expect, openApp, test } from '../support/app-fixture.ts';
 import {
   choose,

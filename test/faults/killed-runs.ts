@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { RunLine } from '../../electron/commands/write-file.ts';
+import type { RunLine } from '../../electron/contract/models/run-lines.ts';
 import { bundleScript } from '../support/bundle-script.ts';
 import type { DiskFault } from '../support/faulty-disk.ts';
 import { writeLines } from '../support/saved-mapping.ts';
@@ -15,7 +15,8 @@ interface KilledRuns {
 }
 
 type Line =
-  RunLine | { readonly kind: 'end'; readonly begun: number; readonly changes: number; readonly jobs: number };
+  | RunLine
+  | { readonly kind: 'life'; readonly begun: number; readonly changes: number; readonly jobs: number };
 
 const rows = 8_000;
 /** Values that differ, since a column with few of them is one request. */
@@ -55,7 +56,7 @@ export function killRuns(
     const printed = lines.map((line) => JSON.parse(line) as Line);
     return {
       result: printed.find((line) => line.kind === 'result'),
-      end: printed.find((line) => line.kind === 'end'),
+      end: printed.find((line) => line.kind === 'life'),
     };
   }
 

@@ -68,6 +68,6 @@ await runFiles(parsed.given, {
 });
 const jobs = await app.ask('batch.jobs', {});
 const count = jobs.ok ? jobs.value.length : -1;
-process.stdout.write(`${JSON.stringify({ kind: 'end', begun, changes: changes(), jobs: count })}\n`);
+process.stdout.write(`${JSON.stringify({ kind: 'life', begun, changes: changes(), jobs: count })}\n`);
 await whole.close();
 process.exit(0);

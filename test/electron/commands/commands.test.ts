@@ -1,11 +1,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseCommand } from '../../../electron/commands/arguments.ts';
 import { End, exitCodes } from '../../../electron/commands/ends.ts';
-import { exportJob, printJobs, printMask, type QuestionLine } from '../../../electron/commands/questions.ts';
+import { exportJob, printJobs, printMask } from '../../../electron/commands/questions.ts';
 import { runFiles } from '../../../electron/commands/run.ts';
+import { runLine, type RunLine } from '../../../electron/contract/models/run-lines.ts';
 import { isCommandName } from '../../../electron/platform/command-line.ts';
+import { formatSchemas } from '../../../scripts/schemas.ts';
 import { sentenceFor } from '../../../src/messages/messages.ts';
 import { formatNotice } from '../../../src/messages/notices.ts';
 import { openCommand, type Command } from '../../support/command-app.ts';
@@ -23,9 +26,9 @@ async function call(...words: string[]) {
   const [name = '', ...args] = words;
   if (!isCommandName(name)) throw new Error(name);
   const parsed = parseCommand(name, args);
-  const lines: QuestionLine[] = [];
+  const lines: RunLine[] = [];
   if (typeof parsed === 'string') return { code: exitCodes.usage, sentence: parsed, lines, printed: parsed };
-  const print = (line: QuestionLine): void => void lines.push(line);
+  const print = (line: RunLine): void => void lines.push(runLine.parse(line));
   const asking = {
     app: command.app,
     words: { failure: sentenceFor, notice: formatNotice },
@@ -132,6 +135,54 @@ test('jobs are listed, one is exported, and a token is looked up by its mask alo
     expect.objectContaining({ kind: 'lookup', masked: expect.stringMatching(/[^\d]{4,}\d{4}$/) as string }),
   ]);
   for (const card of monthCards) expect(looked.printed + jobs.printed + exported.printed).not.toContain(card);
+});
+
+test('what is written is as its JSON Schema says, by a validator of another author', async () => {
+  const { app, folder, whole } = command;
+  const { lines } = await call('run', 'Cards', file('april.csv', monthRows(30)));
+  const result = lines.find((line) => line.kind === 'result');
+  const tokens = fs.readFileSync(result?.written ?? '', 'utf8');
+  const token = tokens.split('\n')[1]?.split(',')[1] ?? '';
+  const looked = await call('lookup', token, '--definition=card-number', '--case=D-1');
+  const [evidence, connections] = ['evidence.json', 'connections.json'].map((name) =>
+    path.join(folder, name),
+  );
+  app.exportTo(evidence ?? '');
+  expect(await app.ask('reports.evidence', { caseReference: 'D-1' })).toMatchObject({ ok: true });
+  app.exportTo(connections ?? '');
+  expect(await app.ask('connections.export', {})).toMatchObject({ ok: true });
+  const mappings = await app.ask('batch.mappings', {});
+  const jobFile = (name: string): string => path.join(whole.home, 'jobs', result?.jobId ?? '', name);
+  const json = (name: string): unknown => JSON.parse(fs.readFileSync(name, 'utf8'));
+  const audit = path.join(whole.home, 'audit');
+  const written: Record<string, readonly unknown[]> = {
+    'audit-line': fs
+      .readdirSync(audit)
+      .filter((name) => name.endsWith('.jsonl'))
+      .flatMap((name) => fs.readFileSync(path.join(audit, name), 'utf8').trim().split('\n'))
+      .map((line): unknown => JSON.parse(line)),
+    connections: [json(connections ?? '')],
+    evidence: [json(evidence ?? '')],
+    'job-state': [json(jobFile('state.json'))],
+    job: [json(jobFile('job.json'))],
+    mapping: mappings.ok ? mappings.value : [],
+    receipt: [json(`${result?.written ?? ''}.receipt.json`)],
+    'run-line': [...lines, ...looked.lines, ...(await call('jobs')).lines],
+  };
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  for (const [name, text] of Object.entries(formatSchemas())) {
+    expect(JSON.parse(fs.readFileSync(name, 'utf8')), `npm run schemas: ${name}`).toEqual(JSON.parse(text));
+    const validate = ajv.compile(JSON.parse(text) as object);
+    const found = written[path.basename(name, '.schema.json')] ?? [];
+    expect([name, found.length > 0]).toEqual([name, true]);
+    for (const one of found) expect([name, validate(one), validate.errors]).toEqual([name, true, null]);
+    expect([
+      name,
+      validate({ ...(found[0] as object), version: 99, kind: 'else', state: 'else', id: 5 }),
+    ]).toEqual([name, false]);
+  }
+  const guide = fs.readFileSync('docs/formats.md', 'utf8');
+  for (const name of Object.keys(formatSchemas())) expect(guide).toContain(path.basename(name));
 });
 
 test('nothing secret is in what commands print, write or log', () => {

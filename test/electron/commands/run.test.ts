@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parseCommand } from '../../../electron/commands/arguments.ts';
 import { exitCodes } from '../../../electron/commands/ends.ts';
 import { runFiles } from '../../../electron/commands/run.ts';
-import type { RunLine } from '../../../electron/commands/write-file.ts';
+import type { RunLine } from '../../../electron/contract/models/run-lines.ts';
 import { receipt } from '../../../electron/contract/models/receipt.ts';
 import { verifyEvidence } from '../../../scripts/verify-evidence.ts';
 import { sentenceFor } from '../../../src/messages/messages.ts';
