@@ -37,6 +37,9 @@ export interface WrittenReceipt {
   readonly signer: string;
 }
 
+/** Beside the file that it is of. */
+export const receiptFile = (target: string): string => `${target}.receipt.json`;
+
 export type WriteReceipt = (facts: ReceiptFacts) => Promise<Outcome<WrittenReceipt>>;
 
 /**
@@ -62,7 +65,8 @@ export const createReceipts =
       const lines = await linesOf(auditFolder, { job, startedAt });
       if (lines === null) return failed('evidence.none');
       const key = evidenceKey(seed.value);
-      const name = `${path.basename(target)}.receipt.json`;
+      const file = receiptFile(target);
+      const name = path.basename(file);
       const document: Omit<Receipt, 'signature'> = {
         format: 'tokendesk-receipt',
         version: 1,
@@ -78,10 +82,7 @@ export const createReceipts =
         log: { state: chain.state, first: lines.first, last: lines.last },
       };
       const signed = signDocument(document, key);
-      const saved = await writeFileAtomically(
-        path.join(path.dirname(target), name),
-        `${JSON.stringify(signed, null, 2)}\n`,
-      );
+      const saved = await writeFileAtomically(file, `${JSON.stringify(signed, null, 2)}\n`);
       return saved.ok ? done({ name, signer: key.fingerprint }) : saved;
     });
   };

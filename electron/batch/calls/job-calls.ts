@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { Handlers } from '../../contract/calls.ts';
 import type { ExportChoice, Exported } from '../../contract/models/batch.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { WrittenReceipt } from '../../evidence/receipt.ts';
+import { receiptFile, type WrittenReceipt } from '../../evidence/receipt.ts';
 import { maskNumbers } from '../../masking/masking.ts';
 import { sha256Of } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
@@ -103,7 +103,8 @@ export function createJobCalls(
     const { run, sourceName, jobId, connectionName, environment, startedAt } = job.spec;
     const file = run === null ? await hashSource(job) : done(run.file);
     if (!file.ok) return file;
-    return options.receipt({
+    const about = { job: jobId, connection: connectionName, environment };
+    const facts = {
       target,
       startedAt,
       mapping: run?.mapping ?? null,
@@ -114,7 +115,9 @@ export function createJobCalls(
       sum: tally,
       rowsWritten,
       remaining: remaining === null ? null : { cards: remaining.cards, values: remaining.values },
-    });
+    };
+    // What a kill leaves of it is removed at the next start.
+    return options.unfinished.during({ ...about, target: receiptFile(target) }, () => options.receipt(facts));
   }
 
   /** What is held of the rows of a job that is gone. */
