@@ -143,3 +143,12 @@ export function digitsOf(run: DigitRun, group: number, last: number): string {
   );
   return digits;
 }
+
+/** The run as it is written; what is not of ASCII in it as bytes. */
+export function textOf({ units, count, positions, before }: DigitRun): string {
+  const last = count - 1;
+  const [from, to] = [positions[0] ?? 0, (positions[last] ?? 0) + (before[count] ?? 0) - (before[last] ?? 0)];
+  return Buffer.isBuffer(units)
+    ? units.toString('latin1', from, to)
+    : String.fromCharCode(...units.subarray(from, to));
+}

@@ -2,10 +2,10 @@ import type { Remaining } from '../../contract/models/batch.ts';
 import { type Cleartext, openCleartext } from '../../util/cleartext.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Table, Units } from '../reading/table.ts';
-import { shortestCard } from '../../masking/cards.ts';
+import { shortestCard, someCard } from '../../masking/cards.ts';
 import { cardsIn } from '../../masking/masking.ts';
 import { plainText } from '../../masking/plain-text.ts';
-import { createRunFinder, digitsOf, type DigitRun } from './digit-runs.ts';
+import { createRunFinder, digitsOf, textOf, type DigitRun } from './digit-runs.ts';
 import type { SentValues } from './sent-values.ts';
 import { ValueSet } from './value-set.ts';
 
@@ -116,8 +116,11 @@ export function createLeakCheck(
   }
 
   function lookAtRun(run: DigitRun): void {
-    const column = (run.before[run.count] ?? 0) < shortestCard ? null : columnAt(run.positions[0] ?? 0);
-    if (column !== null) lookAtCell(column);
+    // Most runs are none: only of the others the cell is read as the masks read it.
+    if (hasGroupsOfCard(run) && someCard(textOf(run), 'issued', isFound)) {
+      const column = columnAt(run.positions[0] ?? 0);
+      if (column !== null) lookAtCell(column);
+    }
     lookForNumbers(run);
   }
 
@@ -152,8 +155,9 @@ export function createLeakCheck(
     for (let at = signs.next(units, from); at < to; at = signs.next(units, at)) {
       const column = columnAt(at);
       if (table === null || column === null || fieldColumn !== null) return;
-      if (spellsDigit.test(openCleartext(table.value(index, column)))) lookAtCell(column);
-      at = Math.max(at + 1, table.fieldEnd(index, column));
+      const end = Math.min(table.fieldEnd(index, column), to);
+      if (maySpellCard(units, table.fieldStart(index, column), end)) lookAtCell(column);
+      at = Math.max(at + 1, end);
     }
   }
 
@@ -216,30 +220,59 @@ export function createLeakCheck(
 
 const anyDigit = /[\p{Nd}\p{No}]/gu;
 const otherDigit = /(?![0-9])[\p{Nd}\p{No}]/u;
-/** As `spelledOut` reads it. */
-const spellsDigit = /&(?:#|[a-z])|%[0-9c]|\\[abfnrtuvx]/i;
+const isFound = (): boolean => true;
+
+/**
+ * Whether enough digits of a run are in groups as `someCard` takes them: small ones, as dates and times have, only where all
+ * are alike.
+ */
+function hasGroupsOfCard({ count, before }: DigitRun): boolean {
+  if ((before[count] ?? 0) < shortestCard) return false;
+  const first = before[1] ?? 0;
+  let isEven = true;
+  let digits = 0;
+  for (let group = 0; group < count; group++) {
+    const size = (before[group + 1] ?? 0) - (before[group] ?? 0);
+    digits += size;
+    if (digits >= shortestCard) return true;
+    if (size < 3) digits = 0;
+    isEven &&= size === first || (group === count - 1 && size < first);
+  }
+  return isEven;
+}
+
+/** Each sign may make a digit of what follows it, in which there is one at least. */
+function maySpellCard(units: Units, from: number, to: number): boolean {
+  let digits = 0;
+  for (let at = from; at < to && digits < shortestCard; at++) {
+    const unit = units[at] ?? 0;
+    if ((unit >= 0x30 && unit <= 0x39) || unit === 0x26 || unit === 0x25 || unit === 0x5c) digits += 1;
+  }
+  return digits >= shortestCard;
+}
 
 /** Where signs stand that digits may be spelled with. Most files have few, and are gone through once for each of these. */
 function createSignFinder(): { next: (units: Units, from: number) => number } {
   let known: Units | null = null;
   let from = 0;
-  const signs = [0x26, 0x25, 0x5c].map((sign) => ({ sign, at: -1 }));
+  const signs = [0x26, 0x25, 0x5c];
+  const places = signs.map(() => -1);
   return {
     /** The first at a position or behind it; Infinity where there is none. */
     next(units, position) {
-      if (units !== known || position < from) for (const one of signs) one.at = -1;
+      if (units !== known || position < from) places.fill(-1);
       known = units;
       from = position;
-      for (const one of signs) if (one.at < position) one.at = indexOf(units, one.sign, position);
-      return Math.min(...signs.map(({ at }) => at));
+      let first = Infinity;
+      for (let at = 0; at < signs.length; at++) {
+        let place = places[at] ?? -1;
+        if (place < position) {
+          const found = units.indexOf(signs[at] ?? 0, position);
+          places[at] = place = found < 0 ? Infinity : found;
+        }
+        if (place < first) first = place;
+      }
+      return first;
     },
   };
-}
-
-function indexOf(units: Units, sign: number, from: number): number {
-  const found =
-    units instanceof Uint8Array
-      ? Buffer.from(units.buffer, units.byteOffset, units.length).indexOf(sign, from)
-      : units.indexOf(sign, from);
-  return found < 0 ? Infinity : found;
 }
