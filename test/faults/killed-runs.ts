@@ -18,7 +18,6 @@ type Line =
   | RunLine
   | { readonly kind: 'life'; readonly begun: number; readonly changes: number; readonly jobs: number };
 
-const rows = 8_000;
 /** Values that differ, since a column with few of them is one request. */
 function cardOf(n: number): string {
   const body = `4${String(1e14 + n * 7).slice(-14)}`;
@@ -40,6 +39,7 @@ export function killRuns(
   script: string,
   files: number,
   choose: (range: { readonly from: number; readonly to: number }) => readonly number[],
+  rows = 8_000,
 ): KilledRuns {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-runs-'));
   const home = path.join(folder, 'home');
@@ -90,12 +90,17 @@ export function killRuns(
 
 export const bundleRun = () => bundleScript(path.join(import.meta.dirname, '../support/doomed-run.ts'));
 
-/** `node test/faults/killed-runs.ts 10`: so many files, and of each three calls that are killed at random. */
+/** `node test/faults/killed-runs.ts 15`: so many files, and of each three calls that are killed at random. */
 if (import.meta.main) {
   const { file, remove } = await bundleRun();
+  const many = 60_000;
   try {
-    const report = killRuns(file, Number(process.argv[2] ?? 10), ({ from, to }) =>
-      Array.from({ length: 3 }, () => Math.floor(from + Math.random() * (to - from))),
+    const report = killRuns(
+      file,
+      Number(process.argv[2] ?? 15),
+      // The next ones have less to do, so they are killed earlier.
+      ({ from, to }) => [1, 3, 6].map((part) => Math.floor(from + (Math.random() * (to - from)) / part)),
+      many,
     );
     process.stdout.write(`${JSON.stringify(report)}\n`);
     process.exitCode = report.wrong.length === 0 ? 0 : 1;
