@@ -182,15 +182,20 @@ const [minDigitsWithin, minLettersWithin] = [8, 6];
 /** Whether a token shows the value that it stands for: with something before or behind it, in whatever way it is written. */
 export function holdsSent(sent: string, token: string): boolean {
   if (token.length < minLettersWithin) return false;
-  const arePlain = plainLetters.test(sent) && plainLetters.test(token);
-  // As nearly all are that a million rows hold, and as long as the value, so that it can't be within.
-  if (arePlain && token.length < sent.length) return false;
+  const arePlain = isPlain(sent) && isPlain(token);
+  // As nearly all are that a million rows hold: digits have one form.
+  if (arePlain && allDigits.test(sent)) return sent.length >= minDigitsWithin && token.includes(sent);
   const value = arePlain ? sent.toLowerCase() : bareText(sent).toLowerCase();
-  if (value.length < (/^[0-9]*$/.test(value) ? minDigitsWithin : minLettersWithin)) return false;
+  if (value.length < (allDigits.test(value) ? minDigitsWithin : minLettersWithin)) return false;
   return (arePlain ? token : bareText(token)).toLowerCase().includes(value);
 }
 
-const plainLetters = /^[A-Za-z0-9]+$/;
+/** As a pattern this would take longer than all the rest. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (!isPlainLetter(text.charCodeAt(at))) return false;
+  return true;
+}
+const allDigits = /^[0-9]*$/;
 
 /** Of letters outside ASCII only the same. */
 const isSameLetter = (one: number, other: number): boolean =>
