@@ -54,6 +54,7 @@ const mayUse = {
     'audit',
     'connections',
     'contract',
+    'evidence',
     'masking',
     'parsing',
     'platform/platform.ts',

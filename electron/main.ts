@@ -29,7 +29,7 @@ import { loadKeytar } from './storage/keytar.ts';
 import { openApp } from './app/compose.ts';
 import type { AppOptions } from './app/options.ts';
 import { auditKeyAccount } from './audit/checkpoint.ts';
-import { startRun } from './commands/start.ts';
+import { startCommand } from './commands/start.ts';
 import { createLog, type Log } from './log/log.ts';
 import { watchProcess } from './log/watch-process.ts';
 import { report, selfCheck } from './support/self-check.ts';
@@ -39,13 +39,13 @@ import { watchOpenings, type Openings } from './platform/openings.ts';
 import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';
 import { handleSignals } from './platform/signals.ts';
 import {
+  commandOf,
   helpText,
   conformanceArguments,
   policyArgument,
   printedAtStart,
   refusalOf,
   refusedSwitch,
-  runArguments,
   verifierArguments,
 } from './platform/command-line.ts';
 import { denyEverything } from './platform/denials.ts';
@@ -59,6 +59,7 @@ import { isAllowedHost } from './settings/managed-settings.ts';
 import { checkPolicy } from './settings/check-policy.ts';
 import { wipe } from './support/wipe.ts';
 import { sentenceFor } from '../src/messages/messages.ts';
+import { formatNotice } from '../src/messages/notices.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
 const closingMs = 10_000;
@@ -76,7 +77,7 @@ let quitting: Quitting | null = null;
 const { folder: home, isOwn: isOwnHome, usual: usualHome } = homeFolder(app, process.env, process.platform);
 const refused = refusedSwitch(app, process.argv, process.platform);
 const printed = printedAtStart(process.argv, process.platform);
-const runGiven = runArguments(app, process.argv);
+const command = commandOf(app, process.argv);
 const verifier = (['verify-audit', 'verify-evidence'] as const).find((name) =>
   app.commandLine.hasSwitch(name),
 );
@@ -109,8 +110,8 @@ if (refused !== null) {
   await runConformance();
 } else if (verifier !== undefined) {
   await runVerifier(verifier);
-} else if (runGiven !== null) {
-  await runCommand(runGiven);
+} else if (command !== null) {
+  await runCommand(command);
 } else if (app.commandLine.hasSwitch('wipe')) {
   // Its dialogs need what comes with `ready`; on the terminal it ends before.
   const inDialogs = process.platform === 'win32' || app.commandLine.getSwitchValue('wipe') === 'window';
@@ -136,12 +137,12 @@ function startInHome(): void {
   }
 }
 
-/** `tokendesk run MAPPING FILE…`: the app without its window, then the end. */
-async function runCommand(args: readonly string[]): Promise<void> {
+/** `tokendesk run MAPPING FILE…` and the like: the app without its window, then the end. */
+async function runCommand({ name, args }: NonNullable<ReturnType<typeof commandOf>>): Promise<void> {
   const log = createOwnLog();
-  const code = await startRun(args, {
+  const code = await startCommand(name, args, {
     origin: electronOrigin,
-    sentenceFor,
+    words: { failure: sentenceFor, notice: formatNotice },
     process,
     version: app.getVersion(),
     home,

@@ -1,10 +1,11 @@
 /**
- * Checks evidence on a case without Tokendesk: `node verify-evidence.mjs FILE.json`, the page beside it, or the page
- * alone. An installed Tokendesk has it in resources/verify, and runs it itself: `tokendesk --verify-evidence FILE.json`.
+ * Checks evidence on a case, or the receipt of a run, without Tokendesk: `node verify-evidence.mjs FILE.json`, the page beside
+ * it, or the page alone. An installed Tokendesk has it in resources/verify, and runs it itself: `tokendesk --verify-evidence FILE.json`.
  *
  *   --signer HEX           SHA-256 of the public key, as the workstation shows it: nobody else may have signed
  *   --known-signers FILE   one fingerprint a line, a name behind it if wanted: one of them may have signed
  *   --log FOLDER           the audit log: each line has to stand in it, and the chain has to go on to the head
+ *   --source FILE          of a receipt: the file that was run has to be this one
  *   --key FILE             the log's HMAC key (32 bytes, hex or base64), for whoever may hold it: checks each line's MAC
  *
  * Its last line is the verdict. Exit code 0: valid, signed by a known signer; 1: not valid; 2: could not be checked,
@@ -26,6 +27,8 @@ export interface Options {
   readonly knownSigners?: ReadonlyMap<string, string>;
   readonly log?: string;
   readonly key?: Uint8Array;
+  /** The file that a receipt is of. */
+  readonly source?: string;
 }
 
 export type Verdict = 'valid' | 'not valid' | 'could not be checked' | 'consistent, signer unknown';
@@ -66,6 +69,27 @@ interface Document {
   /** `sha256` is the page's without the document in it; in version 1 no document was in it. */
   readonly page: { readonly name: string; readonly sha256: string };
   readonly signature?: { readonly algorithm: string; readonly publicKey: string; readonly value: string };
+}
+
+interface NamedFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+interface LogLine {
+  readonly file: string;
+  readonly sequence: number;
+  readonly mac: string;
+}
+
+interface ReceiptDocument extends Pick<Document, 'signature'> {
+  readonly version: unknown;
+  readonly job: string;
+  readonly source: NamedFile | null;
+  readonly output: NamedFile;
+  readonly sum: Readonly<Record<'rows' | 'ok' | 'failed' | 'unmatched' | 'blank', number>>;
+  readonly log: { readonly state: string; readonly first: LogLine; readonly last: LogLine };
 }
 
 interface Entry {
@@ -123,8 +147,12 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
     try {
       document = JSON.parse(written) as typeof document;
     } catch {
-      if (!written.includes('tokendesk-evidence')) throw new Unverifiable(`${file} is not JSON.`);
+      if (!/tokendesk-(?:evidence|receipt)/.test(written)) throw new Unverifiable(`${file} is not JSON.`);
       problems.push('The file was cut off or changed: it is no JSON any more.');
+      return;
+    }
+    if ((document as unknown) !== null && document.format === 'tokendesk-receipt') {
+      await checkReceipt(document as unknown as ReceiptDocument, written);
       return;
     }
     if ((document as unknown) === null || document.format !== 'tokendesk-evidence')
@@ -149,7 +177,82 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
     if (log !== undefined) await checkLog(document, log);
   }
 
-  function checkSignature({ signature, ...signed }: Document): void {
+  async function checkReceipt(document: ReceiptDocument, written: string): Promise<void> {
+    const { file, source: sourceFile, log: logFolder } = options;
+    if (document.version !== 1) throw new Unverifiable(`${file} has a form that this version does not know.`);
+    check(
+      written === JSON.stringify(document, null, 2),
+      'The file is written as it is made.',
+      'The file’s text was changed.',
+    );
+    checkSignature(document);
+    const { source, output, sum, log } = document;
+    check(
+      log.state === 'intact',
+      'The log was intact when this was made.',
+      'The log was already broken when this was made.',
+    );
+    const { rows, ok, failed, unmatched, blank } = sum;
+    check(
+      rows === ok + failed + unmatched + blank,
+      `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} no match + ${blank} blank.`,
+      'The sum of the rows does not agree.',
+    );
+    const beside = file.replace(/\.receipt\.json$/, '');
+    const there = beside === file ? null : await readFile(beside).catch(() => null);
+    if (there === null)
+      unchecked.push(`The file ${output.name} is not beside its receipt, and was not compared.`);
+    else
+      check(
+        isFile(there, output),
+        `${output.name} is the file that was written.`,
+        `${output.name} was changed.`,
+      );
+    if (sourceFile !== undefined) {
+      if (source === null) throw new Unverifiable('The receipt names no source: its rows were no file.');
+      const bytes = await readFile(sourceFile).catch((error: unknown) => refuse(error, sourceFile, 'file'));
+      check(
+        isFile(bytes, source),
+        'The source is the file that was run.',
+        'The source is not the file that was run.',
+      );
+    }
+    if (logFolder !== undefined) await checkReceiptLog(document, logFolder);
+  }
+
+  /** Every line of the log from the batch's first to the receipt's: there, each naming the one before. */
+  async function checkReceiptLog(
+    { job, log: { first, last } }: ReceiptDocument,
+    folder: string,
+  ): Promise<void> {
+    const within: { readonly text: string; readonly mac: string }[] = [];
+    let isChained = true;
+    let isWhole = false;
+    for (const name of await logFiles(folder)) {
+      for (const text of (await readNamed(path.join(folder, name), 'file')).split('\n')) {
+        if (text === '' || isWhole) continue;
+        const { prev, mac } = parseLine(text);
+        const before = within.at(-1);
+        if (before === undefined && (name !== first.file || mac !== first.mac)) continue;
+        if (before !== undefined && prev !== before.mac) isChained = false;
+        within.push({ text, mac });
+        isWhole = name === last.file && mac === last.mac;
+      }
+    }
+    check(
+      isWhole && (JSON.parse(within.at(-1)?.text ?? '') as { readonly job?: unknown }).job === job,
+      `The log has the batch’s lines, entries ${first.sequence} to ${last.sequence}.`,
+      `The log ${folder} does not have the batch’s lines.`,
+    );
+    check(
+      isChained,
+      'In the log, the chain goes from the first to the last.',
+      'In the log, the chain is broken.',
+    );
+    if (options.key && isWhole) checkMacs({ lines: within }, options.key);
+  }
+
+  function checkSignature({ signature, ...signed }: Pick<Document, 'signature'>): void {
     if (signature?.algorithm !== 'Ed25519') {
       problems.push('It is not signed.');
       return;
@@ -256,7 +359,7 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
   }
 
   /** A key that makes none of the MACs is another log's, or the lines are of no log: with it nobody can tell which. */
-  function checkMacs({ lines }: Document, key: Uint8Array): void {
+  function checkMacs({ lines }: { readonly lines: readonly Pick<Line, 'text'>[] }, key: Uint8Array): void {
     const wrong = lines.flatMap(({ text }, index) => {
       const end = macMember(JSON.parse(text) as Entry);
       const mac = createHmac('sha256', key).update(text.slice(0, -end.length)).digest('hex');
@@ -299,6 +402,9 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
 
 /** The document as it stands in the page: the compact JSON that was signed, and no "<" in it. */
 const embedded = (document: object): string => JSON.stringify(document).replaceAll('<', '\\u003c');
+
+const isFile = (found: Uint8Array, { bytes, sha256: hash }: NamedFile): boolean =>
+  found.length === bytes && sha256(found) === hash;
 
 const macMember = ({ mac }: Entry): string => `,"mac":"${mac}"}`;
 
@@ -357,7 +463,8 @@ async function readSigners(file: string): Promise<Map<string, string>> {
   return signers;
 }
 
-const usage = 'verify-evidence FILE.json [--signer HEX | --known-signers FILE] [--log FOLDER] [--key FILE]';
+const usage =
+  'verify-evidence FILE.json [--signer HEX | --known-signers FILE] [--log FOLDER] [--key FILE] [--source FILE]';
 
 function readArguments(args: string[]) {
   try {
@@ -368,6 +475,7 @@ function readArguments(args: string[]) {
         signer: { type: 'string' },
         'known-signers': { type: 'string' },
         log: { type: 'string' },
+        source: { type: 'string' },
         key: { type: 'string' },
       },
     });
@@ -381,7 +489,7 @@ async function readOptions(args: string[]): Promise<Options> {
   const [file, more] = positionals;
   if (file === undefined) throw new Unverifiable(`No file was named. ${usage}`);
   if (more !== undefined) throw new Unverifiable(`One file is verified at a time, not ${more} too. ${usage}`);
-  const { signer, 'known-signers': list, log, key } = values;
+  const { signer, 'known-signers': list, log, key, source } = values;
   if (signer !== undefined && list !== undefined)
     throw new Unverifiable('Name the signer, or a list of known signers, not both.');
   if (signer !== undefined && !/^[0-9a-f]{64}$/i.test(signer))
@@ -391,6 +499,7 @@ async function readOptions(args: string[]): Promise<Options> {
     ...(signer !== undefined && { signer }),
     ...(list !== undefined && { knownSigners: await readSigners(list) }),
     ...(log !== undefined && { log }),
+    ...(source !== undefined && { source }),
     ...(key !== undefined && { key: await readKey(key) }),
   };
 }

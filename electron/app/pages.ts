@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { createAdministration } from '../administration/administration.ts';
+import { createReceipts } from '../evidence/receipt.ts';
 import { createAppBatch } from '../batch/sample.ts';
 import { createAssistant } from '../connections/assistant/calls.ts';
 import { createConnectionHandlers } from '../connections/calls.ts';
@@ -36,14 +37,17 @@ export function composePages(
     now,
     newId: randomUUID,
   });
-  const batch = createAppBatch({ ...foundation, platform, clients, changed });
+  const { version } = platform;
+  const auditFolder = path.join(platform.home, 'audit');
+  const receipt = createReceipts({ audit, auditFolder, keychain, now, version });
+  const batch = createAppBatch({ ...foundation, platform, clients, changed, receipt });
   const reports = openReports({
     active: () => portal.open(),
     keychain,
     audit,
-    auditFolder: path.join(platform.home, 'audit'),
+    auditFolder,
     builtInUser: (id) => portalUser(id, 'AccountUser'),
-    version: platform.version,
+    version,
     clipboard,
     chooseTarget: (suggestion) => platform.chooseTarget(suggestion),
     showInFolder: (file) => platform.showInFolder(file),

@@ -72,8 +72,7 @@ export function composeService(
       watch: (transport) => wire.watch(transport),
     })(connection, {
       auditRequest: createRequestAudit(audit, connection, guesses),
-      admit: (definition, values, job) =>
-        guesses.admit({ connectionId: connection.id, definition }, values, job),
+      admit: (definition, values, job) => guesses.admit({ connection, definition }, values, job),
     });
 
   return { builtIn, clients, openTrial, portal, profiles, ready, rotation };

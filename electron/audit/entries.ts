@@ -159,6 +159,7 @@ const cleartextActs = ['Reveal', 'Copy', 'Match', 'Guess', 'Export', 'ExportRepo
 const changes = new Set([
   ...['SaveConnection', 'RemoveConnection', 'UndoRemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
   'ChangedOutside',
+  'Receipt',
   ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken', 'CopyToolToken'],
   ...['SaveSettings', 'SetPassphrase', 'RemovePassphrase', 'Lock', 'Unlock', 'ResetLock'],
   ...[

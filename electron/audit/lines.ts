@@ -53,7 +53,7 @@ const entryLine = auditEntry.extend({
 });
 export type EntryLine = z.infer<typeof entryLine>;
 
-const anyLine = z.discriminatedUnion('kind', [segmentLine, entryLine]);
+export const anyLine = z.discriminatedUnion('kind', [segmentLine, entryLine]);
 export type AuditLine = z.infer<typeof anyLine>;
 
 const alwaysClear = ['Reveal', 'Copy', 'Match'];

@@ -5,6 +5,7 @@ import type { Connections } from '../connections/store.ts';
 import type { Keychain } from '../storage/keychain.ts';
 import type { Parser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { WriteReceipt } from '../evidence/receipt.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import type { CleartextGate } from '../privacy/cleartext-act.ts';
 import type { Guesses } from '../privacy/guesses.ts';
@@ -35,6 +36,7 @@ export interface BatchOptions {
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
   /** Absolute path of the sample, created if need be. */
   readonly sampleFile: () => Promise<Outcome<string>>;
+  readonly receipt: WriteReceipt;
   /** What the frame shows of batches did change. */
   readonly changed?: () => void;
   /** Requests in flight at once, for each job. */

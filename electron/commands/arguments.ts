@@ -1,40 +1,76 @@
 import { parseArgs } from 'node:util';
-import type { runOptions } from '../platform/command-line.ts';
+import { type CommandName, commands } from '../platform/command-line.ts';
 
 const options = {
   out: { type: 'string' },
   json: { type: 'boolean' },
   yes: { type: 'boolean' },
+  anew: { type: 'boolean' },
+  sheet: { type: 'string' },
+  policy: { type: 'string' },
+  definition: { type: 'string' },
   case: { type: 'string' },
   reason: { type: 'string' },
   'passphrase-stdin': { type: 'boolean' },
-} as const satisfies Record<(typeof runOptions)[number], object>;
+} as const satisfies Record<(typeof commands)[CommandName]['switches'][number], object>;
 
-export interface RunArguments {
-  readonly mapping: string;
-  readonly files: readonly string[];
-  /** Where results go; beside each file where none is named. */
-  readonly out: string | null;
+interface CommonArguments {
   readonly json: boolean;
-  /** Goes on where the window would ask: a guess about the file, or many rows of production. */
-  readonly yes: boolean;
-  readonly caseReference: string;
-  readonly reason: string | null;
   /** The first line of standard input opens the lock. */
   readonly passphraseOnInput: boolean;
 }
 
-export const usage =
-  'tokendesk run MAPPING FILE… [--out=FOLDER] [--json] [--yes] [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin]';
+interface GroundsArguments {
+  readonly caseReference: string;
+  readonly reason: string | null;
+}
+
+export interface RunArguments extends CommonArguments, GroundsArguments {
+  readonly mapping: string;
+  readonly files: readonly string[];
+  /** Where results go; beside each file where none is named. */
+  readonly out: string | null;
+  /** Goes on where the window would ask: a guess about the file, or many rows of production. */
+  readonly yes: boolean;
+  /** Begins a batch of its own, also where an earlier call has one of the same file. */
+  readonly anew: boolean;
+  /** Of a workbook; the mapping's where none is named. */
+  readonly sheet: string | null;
+}
+
+export interface LookupArguments extends CommonArguments {
+  readonly token: string;
+  readonly policy: string | null;
+  readonly definition: string | null;
+  readonly caseReference: string;
+}
+
+export interface ExportArguments extends CommonArguments, GroundsArguments {
+  readonly job: string;
+  /** The present folder where none is named. */
+  readonly out: string | null;
+}
+
+export type Command =
+  | { readonly name: 'run'; readonly given: RunArguments }
+  | { readonly name: 'jobs'; readonly given: CommonArguments }
+  | { readonly name: 'lookup'; readonly given: LookupArguments }
+  | { readonly name: 'export'; readonly given: ExportArguments };
+
+/** A card number is cleartext: as an argument, everybody on this machine can read it. */
+const looksLikeCard = /^\d[\d -]{11,22}\d$/;
 
 /**
- * The arguments behind the word `run`, or the sentence that says what is wrong with them. Switches of the start itself, such
- * as `--user-data-dir=FOLDER`, stand before the word.
+ * The arguments behind the name of a command, or the sentence that says what is wrong with them. Switches of the start itself,
+ * such as `--user-data-dir=FOLDER`, stand before the name.
  */
-export function parseRun(given: readonly string[]): RunArguments | string {
+export function parseCommand(name: CommandName, args: readonly string[]): Command | string {
+  const own: readonly string[] = commands[name].switches;
+  const known = Object.entries(options).filter(([option]) => own.includes(option));
   let parsed;
   try {
-    parsed = parseArgs({ args: [...given], options, allowPositionals: true });
+    const given = { args: [...args], options: Object.fromEntries(known) as typeof options };
+    parsed = parseArgs({ ...given, allowPositionals: true });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION'
@@ -42,18 +78,43 @@ export function parseRun(given: readonly string[]): RunArguments | string {
       : 'A switch of this command has no value, or one that it does not take.';
   }
   const { values, positionals } = parsed;
-  const [mapping = '', ...files] = positionals;
-  if (mapping === '') return 'Name the saved mapping, and the file to run it on.';
-  if (files.length === 0) return `Name the file to run ${mapping} on.`;
-  if (values.out === '') return 'Name the folder behind --out=.';
-  return {
-    mapping,
-    files,
-    out: values.out ?? null,
-    json: values.json ?? false,
-    yes: values.yes ?? false,
-    caseReference: values.case ?? '',
-    reason: values.reason ?? null,
-    passphraseOnInput: values['passphrase-stdin'] ?? false,
-  };
+  for (const [option, what] of Object.entries(valued))
+    if (values[option as keyof typeof valued] === '') return `Name the ${what} behind --${option}=.`;
+  const common = { json: values.json ?? false, passphraseOnInput: values['passphrase-stdin'] ?? false };
+  const caseReference = values.case ?? '';
+  const grounds = { caseReference, reason: values.reason ?? null };
+  const [first = '', ...rest] = positionals;
+  switch (name) {
+    case 'run': {
+      if (first === '') return 'Name the saved mapping, and the file to run it on.';
+      if (rest.length === 0) return `Name the file to run ${first} on.`;
+      if (rest.includes('')) return 'A file has no name.';
+      const { out = null, yes = false, anew = false, sheet = null } = values;
+      return { name, given: { ...common, ...grounds, mapping: first, files: rest, out, yes, anew, sheet } };
+    }
+    case 'jobs':
+      return first === '' ? { name, given: common } : 'This command takes nothing but switches.';
+    case 'lookup': {
+      if (first === '') return 'Name the token to look up.';
+      if (rest.length > 0) return 'One token is looked up at a time.';
+      if (looksLikeCard.test(first) && values.definition === undefined)
+        return 'That may be a card number, and arguments are seen by others. Of a token, name the definition with --definition.';
+      const { policy = null, definition = null } = values;
+      return { name, given: { ...common, token: first, policy, definition, caseReference } };
+    }
+    case 'export': {
+      if (first === '') return 'Name the batch: tokendesk jobs lists them.';
+      if (rest.length > 0) return 'One batch is exported at a time.';
+      return { name, given: { ...common, ...grounds, job: first, out: values.out ?? null } };
+    }
+  }
 }
+
+/** Switches whose value can't be empty, and what it names. */
+const valued = {
+  out: 'folder',
+  sheet: 'sheet',
+  policy: 'policy',
+  definition: 'definition',
+  reason: 'reason',
+} as const;

@@ -1,7 +1,7 @@
 import type { CallInput, CallName, CallOutput, EventName, EventPayload } from '../contract/calls.ts';
 import type { Outcome } from '../contract/errors.ts';
 import type { Platform, Router } from '../platform/platform.ts';
-import type { Asked } from './run.ts';
+import type { Asked } from './asked.ts';
 
 interface CommandPlatformOptions extends Pick<Platform, 'version' | 'home' | 'resources' | 'site'> {
   /** The origin that the router answers. */

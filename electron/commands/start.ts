@@ -1,15 +1,19 @@
 import readline from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { App } from '../app/compose.ts';
-import type { Failure } from '../contract/errors.ts';
 import type { Platform } from '../platform/platform.ts';
-import { parseRun, usage } from './arguments.ts';
+import { type CommandName, commands } from '../platform/command-line.ts';
+import type { RunLine } from '../contract/models/run-lines.ts';
+import { parseCommand } from './arguments.ts';
 import { createCommandPlatform } from './command-platform.ts';
-import { exitCodes, type ExitCode, runFiles, type RunLine } from './run.ts';
+import { End, exitCodes, type ExitCode } from './ends.ts';
+import { exportJob, printJobs, printMask } from './questions.ts';
+import { runFiles } from './run.ts';
+import type { Words } from './asked.ts';
 
 interface StartOptions extends Pick<Platform, 'version' | 'home' | 'resources' | 'site'> {
   readonly origin: string;
-  readonly sentenceFor: (failure: Failure) => string;
+  readonly words: Words;
   readonly process: Pick<NodeJS.Process, 'env' | 'once' | 'off'> & {
     readonly stdin: Readable;
     readonly stdout: Writable;
@@ -24,14 +28,19 @@ interface StartOptions extends Pick<Platform, 'version' | 'home' | 'resources' |
 /** So often a person is told how far it is. */
 const progressMs = 2_000;
 
-/** `tokendesk run`, from its arguments to its exit code. Needs no window, and ends before one could be opened. */
-export async function startRun(args: readonly string[], options: StartOptions): Promise<ExitCode> {
+/** A command, from its arguments to its exit code. Needs no window, and ends before one could be opened. */
+export async function startCommand(
+  name: CommandName,
+  args: readonly string[],
+  options: StartOptions,
+): Promise<ExitCode> {
   const { stdin, stdout, stderr } = options.process;
-  const given = parseRun(args);
-  if (typeof given === 'string') {
-    stderr.write(`${given}\n${usage}\n`);
+  const command = parseCommand(name, args);
+  if (typeof command === 'string') {
+    stderr.write(`${command}\ntokendesk ${commands[name].usage}\n`);
     return exitCodes.usage;
   }
+  const { given } = command;
   const passphrase = given.passphraseOnInput ? await firstLine(stdin) : null;
   const taken = options.takeHome();
   if (taken !== null) {
@@ -60,24 +69,54 @@ export async function startRun(args: readonly string[], options: StartOptions): 
   for (const signal of signals) options.process.once(signal, end);
   let saidAt = 0;
   const print = (line: RunLine): void => {
-    const isDue = line.kind === 'result' || Date.now() - saidAt >= progressMs;
+    const isDue = line.kind !== 'progress' || Date.now() - saidAt >= progressMs;
     if (!isDue) return;
     saidAt = Date.now();
     if (given.json) stdout.write(`${JSON.stringify(line)}\n`);
-    else if (line.kind === 'result') stdout.write(`${line.file}: ${line.sentence}\n`);
-    else stderr.write(`${line.file}: ${line.rows} of ${line.total ?? '?'} rows\n`);
+    else (line.kind === 'progress' || line.kind === 'end' ? stderr : stdout).write(`${textOf(line)}\n`);
+  };
+  const asking = { app: asked, words: options.words, passphrase };
+  const act = (): Promise<ExitCode> => {
+    switch (command.name) {
+      case 'run':
+        return runFiles(command.given, { ...asking, print, signal: ended.signal });
+      case 'jobs':
+        return printJobs(asking, print);
+      case 'lookup':
+        return printMask(command.given, asking, print);
+      case 'export':
+        return exportJob(command.given, asking, print);
+    }
   };
   try {
-    return await runFiles(given, {
-      app: asked,
-      sentenceFor: options.sentenceFor,
-      print,
-      signal: ended.signal,
-      passphrase,
-    });
+    return await act();
+  } catch (error) {
+    if (!(error instanceof End)) throw error;
+    const { exitCode, code, message: sentence } = error;
+    print({ kind: 'end', exitCode, sentence, code });
+    return exitCode;
   } finally {
     await app.close();
     for (const signal of signals) options.process.off(signal, end);
+  }
+}
+
+/** A line as a person reads it. */
+function textOf(line: RunLine): string {
+  switch (line.kind) {
+    case 'progress':
+      return `${line.file}: ${line.rows} of ${line.total ?? '?'} rows`;
+    case 'result':
+      return `${line.file}: ${line.sentence}`;
+    case 'lookup':
+      return line.masked;
+    case 'end':
+      return line.sentence;
+    case 'job': {
+      const { rows, failed } = line.tally;
+      const count = `${rows} of ${line.total ?? '?'} rows, ${failed} failed`;
+      return [line.jobId, line.startedAt, line.state, count, line.environment, line.sourceName].join('  ');
+    }
   }
 }
 

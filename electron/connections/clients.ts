@@ -60,8 +60,7 @@ export function createClients({ audit, create, guesses, ready, onStatus }: Clien
     try {
       const client = await create(connection, {
         auditRequest: createRequestAudit(audit, connection, guesses),
-        admit: (definition, values, job) =>
-          guesses.admit({ connectionId: connection.id, definition }, values, job),
+        admit: (definition, values, job) => guesses.admit({ connection, definition }, values, job),
       });
       made = client.ok;
       if (client.ok) client.value.onStatus(onStatus);

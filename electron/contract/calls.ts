@@ -117,6 +117,9 @@ const plannedRows = z.strictObject({
   mayBeTokens: z.boolean().optional(),
 });
 
+/** By a command: the mapping it was given, by which it finds its batch again. */
+const ofRun = { mapping: name.optional() };
+
 /**
  * Every call the window can make, once. The preload's functions, the window's types, main's handlers and the tests'
  * fake main are all derived from this literal.
@@ -333,7 +336,15 @@ export const calls = {
    * disclosure.limit; of `batch.start` in production also export.confirm.
    */
   'batch.try': call(plannedRows, rowsPage),
-  'batch.start': call(plannedRows, ofJob),
+  'batch.start': call(plannedRows.extend(ofRun), ofJob),
+  /**
+   * The batch that such a start began before: the same file with the same bytes, plan, mapping and connection. Null where
+   * there is none. Failures: those of `batch.start`, but for the gate's.
+   */
+  'batch.takeUp': call(
+    plannedRows.pick({ sourceId: true, plan: true }).extend({ mapping: name }),
+    job.nullable(),
+  ),
   'batch.pause': call(ofJob, nothing),
   'batch.resume': call(ofJob.extend(askedAgain), nothing),
   'batch.cancel': call(ofJob, nothing),

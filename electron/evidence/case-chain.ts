@@ -63,7 +63,7 @@ interface FoundLine {
  * The lines of the audit log, oldest first, as they stand there: whether the chain holds is `Audit.list`'s to say.
  * Files that end before `from` (a UTC day) are left out. A log that isn't there has none.
  */
-async function* auditLines(folder: string, from: string | null): AsyncGenerator<FoundLine> {
+export async function* auditLines(folder: string, from: string | null): AsyncGenerator<FoundLine> {
   const segments = await listSegments(folder).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;

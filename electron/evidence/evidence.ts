@@ -24,7 +24,8 @@ export interface EvidenceOptions {
 /** `target`: the JSON file, which the window never learns. */
 type WrittenEvidence = Omit<Evidence, 'evidenceId'> & { readonly target: string };
 
-const evidenceKeyAccount = 'evidence:signing';
+/** The keychain account of the key that evidence and receipts are signed with. */
+export const evidenceKeyAccount = 'evidence:signing';
 
 /**
  * Writes what the audit log has on one case: a signed JSON file where the person says, and a page to read beside it.
@@ -131,12 +132,28 @@ export function evidenceDocument(chain: CaseChain, facts: EvidenceFacts, key: Ev
     links: chain.links,
     page: { name: facts.page.name, sha256: sha256(facts.page.text) },
   };
-  const signature = {
-    algorithm: 'Ed25519',
-    publicKey: key.publicKey.toString('base64'),
-    value: key.sign(Buffer.from(JSON.stringify(document))).toString('base64'),
+  return signDocument(document, key);
+}
+
+/** With a signature over its compact JSON, as its last member. */
+export function signDocument<T extends object>(
+  document: T,
+  key: EvidenceKey,
+): T & {
+  readonly signature: {
+    readonly algorithm: 'Ed25519';
+    readonly publicKey: string;
+    readonly value: string;
   };
-  return { ...document, signature };
+} {
+  return {
+    ...document,
+    signature: {
+      algorithm: 'Ed25519',
+      publicKey: key.publicKey.toString('base64'),
+      value: key.sign(Buffer.from(JSON.stringify(document))).toString('base64'),
+    },
+  };
 }
 
 /** PKCS #8 around the 32 bytes of an Ed25519 private key (RFC 8410 §7). */

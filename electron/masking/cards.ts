@@ -1,6 +1,6 @@
 /** Shortest and longest card number. */
 export const shortestCard = 13;
-export const longestCard = 19;
+const longestCard = 19;
 
 const isIn = (value: number, least: number, most: number): boolean => value >= least && value <= most;
 
@@ -9,7 +9,7 @@ const isIn = (value: number, least: number, most: number): boolean => value >= l
  * ranges, UnionPay, RuPay, Mir, Troy, Verve, Humo, Uzcard and Napas. All of Maestro's would be half of all numbers that
  * begin with 5 or 6, in any length; UATP's would be all that begin with 1.
  */
-export function isIssued(digits: ArrayLike<number>, from: number, length: number): boolean {
+function isIssued(digits: ArrayLike<number>, from: number, length: number): boolean {
   const next = (count: number): number => {
     let value = 0;
     for (let index = from; index < from + count; index++) value = value * 10 + (digits[index] ?? 0);
@@ -75,8 +75,11 @@ function readDigits(run: string): Digits {
 /** Gets a card number: digits from one to before another, and where each is in the run. True ends the search. */
 type VisitCard = (digits: Uint8Array, from: number, end: number, at: Uint32Array) => boolean;
 
-/** `aligned`: as in cells, where a number begins and ends with a group. `any`: wherever one may be. `all`: also those that overlap. */
-export type CardSearch = 'aligned' | 'any' | 'all';
+/**
+ * `aligned`: as in cells, where a number begins and ends with a group. `issued`: of these the ones that are hardly anything
+ * else, to be counted. `any`: wherever one may be. `all`: also those that overlap.
+ */
+export type CardSearch = 'aligned' | 'issued' | 'any' | 'all';
 
 /**
  * The card numbers of a run of digits with whatever stands between them: their check digit fits, and they begin as cards do.
@@ -97,7 +100,7 @@ export function someCard(run: string, search: CardSearch, visit: VisitCard): boo
     even[index + 1] = (even[index] ?? 0) + (index % 2 === 0 ? digit : doubled);
     odd[index + 1] = (odd[index] ?? 0) + (index % 2 === 0 ? doubled : digit);
   }
-  const isOne = count === run.length && count < 17 && search === 'aligned';
+  const isOne = count === run.length && count < 17 && isAligned(search);
   const cuts = isOne ? null : cutsOf(read);
   const [lastFrom, minEnd] = isOne ? [0, count] : [count - shortestCard, shortestCard];
   for (let from = 0; from <= lastFrom; from++) {
@@ -117,6 +120,8 @@ export function someCard(run: string, search: CardSearch, visit: VisitCard): boo
   return false;
 }
 
+const isAligned = (search: CardSearch): boolean => search === 'aligned' || search === 'issued';
+
 interface Window {
   readonly from: number;
   readonly end: number;
@@ -124,13 +129,17 @@ interface Window {
   readonly search: CardSearch;
 }
 
-function mayBeCard({ digits, at }: Digits, { from, end, cuts, search }: Window): boolean {
+function mayBeCard(read: Digits, { from, end, cuts, search }: Window): boolean {
+  const { digits, at } = read;
   const first = digits[from] ?? 0;
   const length = end - from;
   const isEdge = (digit: number): boolean => cuts === null || cuts[digit] === cut.edge;
   const isBetweenEdges = isEdge(from) && isEdge(end);
-  if (isBetweenEdges || search !== 'aligned') {
-    if (first >= 2 && first <= 6) return true;
+  if (isBetweenEdges && search === 'issued')
+    return isIssued(digits, from, length) && isWritten(read, from, end);
+  if (isBetweenEdges || !isAligned(search)) {
+    // Of one piece that is longer than most cards a part would pass as well.
+    if (first >= 2 && first <= 6 && (length < 17 || !isAligned(search))) return true;
     // UATP has all that begin with 1.
     if (first === 1 && length === 15) return isBetweenEdges;
     return isIssued(digits, from, length);
@@ -142,6 +151,40 @@ function mayBeCard({ digits, at }: Digits, { from, end, cuts, search }: Window):
     (cuts?.[from] === cut.within || cuts?.[end] === cut.within);
   const isInFours = length === 16 && [4, 8, 12].every((digits) => isEdge(from + digits));
   return (isJoined || isInFours) && isIssued(digits, from, length);
+}
+
+/**
+ * Whether so many digits stand as a card's do. A part of a list of small numbers, a telephone's number, an article's (EAN)
+ * and a part of the inside of a long number seldom are one, and pass the check one time in ten.
+ */
+function isWritten({ digits, at, count }: Digits, from: number, end: number): boolean {
+  const begins = from === 0 || (at[from - 1] ?? 0) + 1 < (at[from] ?? 0);
+  const ends = end === count || (at[end - 1] ?? 0) + 1 < (at[end] ?? 0);
+  if ((!begins || !ends) && end - from < 15) return false;
+  // In a record of fixed width numbers are filled up with zeros.
+  const isPadded = (...digit: number[]): boolean =>
+    digit.every((index) => digits[index] === 0 && index < count);
+  if (!begins && !ends && !isPadded(from - 2, from - 1) && !isPadded(end, end + 1)) return false;
+  const sizes: number[] = [];
+  for (let digit = from, size = 1; digit < end; digit++, size++) {
+    if (digit + 1 < end && (at[digit + 1] ?? 0) === (at[digit] ?? 0) + 1) continue;
+    sizes.push(size);
+    size = 0;
+  }
+  const [first = 0, ...rest] = sizes;
+  if (rest.length === 0) return end - from !== shortestCard || !isArticle(digits, from);
+  const last = rest.at(-1) ?? 0;
+  const isEven = rest.slice(0, -1).every((size) => size === first) && last <= first;
+  if (sizes.slice(0, -1).some((size) => size < 3)) return isEven && from === 0 && end === count;
+  return isEven || end - from >= 15 || (first === 4 && rest[0] === 6 && rest.length === 2);
+}
+
+/** By its check digit (GS1). Those of Germany begin with 4, as Visa's old numbers of 13 digits do. */
+function isArticle(digits: Uint8Array, from: number): boolean {
+  let sum = 0;
+  for (let position = 0; position < 13; position++)
+    sum += (digits[from + position] ?? 0) * (position % 2 === 0 ? 1 : 3);
+  return sum % 10 === 0;
 }
 
 /** What is before a digit: the edge of a group, or of any part of one that is longer than a card, or the inside of one that is longer than most. */

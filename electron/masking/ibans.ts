@@ -1,10 +1,14 @@
-/** Countries of the register of IBANs (ISO 13616) with the length of theirs; `n`: digits alone behind the check digits. */
+/**
+ * Countries of the register of IBANs (ISO 13616) with the length of theirs, and at the end those that use them without
+ * being in it; `n`: digits alone behind the check digits.
+ */
 const register =
   'AD24 AE23n AL28 AT20n AZ28 BA20n BE16n BG22 BH22 BI27n BR29 BY28 CH21 CR22n CY28 CZ24n DE22n DJ27n DK18n DO28 EE20n ' +
   'EG29n ES24n FI18n FK18 FO18n FR27 GB22 GE22 GI23 GL18n GR27 GT28 HN28 HR21n HU28n IE22 IL23n IQ23 IS26n IT27 JO30 ' +
   'KW30 KZ20 LB28 LC32 LI21 LT20n LU20 LV21 LY25n MC27 MD24 ME22n MK19 MN20n MR27n MT31 MU30 NI28 NL18 NO15n OM23 PK24 ' +
   'PL28n PS29 PT25n QA29 RO24 RS22n RU33 SA24 SC31 SD18n SE24n SI19n SK24n SM27 SO23n ST25n SV28 TL23n TN24n TR26 UA29 ' +
-  'VA22n VG24 XK20n YE30';
+  'VA22n VG24 XK20n YE30 ' +
+  'AO25n BF28 BJ28 CF27n CG27n CI28 CM27n CV25n DZ26n GA27n GQ27n GW25 IR26n KM27n MA28n MG27n ML28 MZ25n NE28 SN28 TD27n TG28';
 const countries = new Map(
   register
     .split(' ')
@@ -35,8 +39,7 @@ function ibanEnd(text: string, from: number): number {
     const unit = text.charCodeAt(at);
     const digit = isDigit(unit);
     if (!digit && !isLetter(unit)) {
-      // What a mask shows no more of, or the letter of another script.
-      if (unit === 0x2022 || (unit > 0x7f && /\p{L}/u.test(text.charAt(at)))) return -1;
+      if (unit > 0x7f && /\p{L}/u.test(text.charAt(at))) return -1;
       isSpaced ||= bare.length < 3;
       continue;
     }
@@ -75,7 +78,7 @@ export function replaceIbans(
 ): string {
   let changed = '';
   let end = 0;
-  for (const { index } of text.matchAll(/[a-z](?=[^a-z0-9\u2022]{0,3}[a-z][^a-z0-9\u2022]{0,3}[0-9])/gi)) {
+  for (const { index } of text.matchAll(/[a-z](?=[^a-z0-9]{0,3}[a-z][^a-z0-9]{0,3}[0-9])/gi)) {
     if (index < end) continue;
     const to = ibanEnd(text, index);
     if (to < 0) continue;

@@ -66,15 +66,37 @@ function maskEmail(cleartext: string): string {
 
 const hide = (text: string) => dot.repeat(Array.from(text).length);
 
-/** Digits with up to six characters between two of them that are no letters, or letters that stand for a dash or a blank. */
-export const digitRun = /[0-9](?:(?:[^\p{L}0-9•]|[\u30fc\uff70\u3164]){0,6}[0-9])*/gu;
-/** An SSN: 3, 2 and 4 digits with the same between them, whatever they are joined to. */
-export const writtenSsn = /(?<![0-9])[0-9]{3}([^\p{L}0-9•]{1,3})[0-9]{2}\1[0-9]{4}(?![0-9])/gu;
+/**
+ * Digits with up to six characters between two of them that are no letters, or a letter that stands for a dash. Of these up
+ * to four may be dots: in a mask of a number there are more together, of what may be six digits of one number and four of
+ * the next.
+ */
+export const digitRun = /[0-9](?:[0-9]|(?!(?:[^\p{L}0-9•]*•){5})(?:[^\p{L}0-9]|\u30fc){1,6}[0-9])*/gu;
+/** An SSN: 3, 2 and 4 digits with the same between them, whatever they are joined to, or dashes and blanks of any kind. */
+export const writtenSsn =
+  /(?<![0-9])[0-9]{3}(?:([^\p{L}0-9]{1,3})[0-9]{2}\1|[\s\p{Pd}\u2212•]{1,3}[0-9]{2}[\s\p{Pd}\u2212•]{1,3})[0-9]{4}(?![0-9])/gu;
 /** Nine digits that stand alone, or behind a word that says what they are: other words are of orders and of invoices. */
 const bareSsn = /(?<![\p{L}0-9])[0-9]{9}(?![\p{L}0-9])|(?<=ssn|social(?:security)?)[0-9]{9}(?![0-9])/giu;
-/** With all that is joined to it by another @. What divides the parts of a link or of a list divides addresses as well. */
-export const emailLike =
-  /(?<![^\s<>(),;:"'|&=/?\\[\]{}])[^\s@<>(),;:"'|&=/?\\[\]{}]{1,64}(?:@[^\s@<>(),;:"'|&=/?\\[\]{}]{1,255})+/gu;
+/** What divides the parts of a link or of a list divides addresses as well. */
+const divider = String.raw`\s<>(),;:"'|&=/?\\[\]{}`;
+const begins = `(?<![^${divider}])`;
+const part = `[^@${divider}]`;
+/** With all that is joined to it by another @. */
+const domains = String.raw`(?:@(?:${part}{1,255}|\[[^\s\]]{1,50}\]))+`;
+/**
+ * An address: as it is mostly written; with another one within its own, as a returned message has it; what is quoted or in
+ * brackets before the @; and with blanks around that.
+ */
+export const emailLike = new RegExp(
+  [
+    String.raw`"[^"\r\n]{1,256}"${domains}`,
+    String.raw`${begins}${part}*[+-]${part}*=${part}+\.\p{L}{2,}${domains}`,
+    `${begins}${part}+${domains}`,
+    String.raw`(?<!\S)[^\s@]+[)\]}>"']${domains}`,
+    String.raw`${begins}${part}+(?:\s{1,3}@\s{0,3}|@\s{1,3})[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}`,
+  ].join('|'),
+  'gu',
+);
 const plainWords = /^[ -/:-?A-~]*$/;
 
 /**
@@ -108,13 +130,13 @@ function maskReadings(plain: string, masked: (part: string) => string): string {
 
 const maskReading = (plain: string, masked: (part: string) => string): string =>
   outsideIds(
-    plain.replaceAll(emailLike, (address) => mask('email', address)),
+    plain.includes('@') ? plain.replaceAll(emailLike, (address) => mask('email', address)) : plain,
     masked,
   );
 
-function maskPart(part: string, search: CardSearch): string {
+function maskPart(part: string, search: CardSearch, onCard?: (digits: string) => void): string {
   return replaceIbans(part, maskIban, (rest) =>
-    rest.replaceAll(digitRun, (run) => maskCards(run, search)).replaceAll(writtenSsn, maskSsn),
+    rest.replaceAll(digitRun, (run) => maskCards(run, search, onCard)).replaceAll(writtenSsn, maskSsn),
   );
 }
 
@@ -126,10 +148,7 @@ export const maskReason = (reason: string, value: string, kind: DefinitionKind):
   maskNumbers(value === '' ? reason : replaceRepeated(reason, value, mask(kind, value)));
 
 /** Its last four digits stay, and what is between. */
-const maskSsn = (number: string): string => {
-  let before = 5;
-  return number.replaceAll(/[0-9]/g, (digit) => (before-- > 0 ? dot : digit));
-};
+const maskSsn = (number: string): string => hideDigits(number, [0, 5]);
 
 /**
  * What the window may see of a cell whose column says nothing about it: a card number (with its check digit), an SSN, an
@@ -147,6 +166,20 @@ export function maskCell(cell: Cleartext | string): string {
   return holdsNumbersAsUtf16(shown) ? hide(shown) : shown;
 }
 
+/**
+ * The card numbers that stand in clear in a cell, as digits: those that `maskCell` hides, found as it finds them, and of
+ * these the ones that are hardly anything else.
+ */
+export function cardsIn(cell: Cleartext | string): string[] {
+  const text = openCleartext(cell);
+  const cards: string[] = [];
+  if (!mayHoldNumber(text)) return cards;
+  const look = (part: string): string => maskPart(part, 'issued', (digits) => cards.push(digits));
+  maskReadings(plainText(text), look);
+  if (cards.length === 0 && notOneByte.test(text)) for (const bare of bytesOf(text)) outsideIds(bare, look);
+  return cards;
+}
+
 function maskPartOfCell(part: string): string {
   return maskPart(part, 'aligned').replaceAll(bareSsn, (digits) =>
     digits === part.trim() || !isPossibleSsn(digits) ? digits : maskSsn(digits),
@@ -154,9 +187,9 @@ function maskPartOfCell(part: string): string {
 }
 
 /**
- * A mask of the service's, masked again where it shows a whole number or address, or all of the value: a service may be set
- * up to mask nothing. `again`: whether it was. With a kind, what has all digits of one is hidden as well, whether it passes
- * a check or not. `value`: where it is known.
+ * A mask of the service's, masked again where it shows a whole number or address, all of the value, or more of one of its
+ * kind than a mask made here: a service may be set up to mask nothing, or little. `again`: whether it was. With a kind, what
+ * has all digits of one is hidden as well, whether it passes a check or not. `value`: where it is known.
  */
 export function maskAgain(
   masked: Cleartext | string,
@@ -171,13 +204,40 @@ export function maskAgain(
     (kind === 'ssn' && digits === 9) ||
     (kind === 'text' && text !== '' && !hidesSomething.test(text)) ||
     repeatsIn(plain)(openCleartext(value));
-  const shown = isWhole ? mask(kind ?? 'text', plain) : maskCell(text);
+  const less = isWhole ? mask(kind ?? 'text', plain) : maskMore(plain, digits, kind);
+  const shown = less === plain ? maskCell(text) : less;
   // The dots of a service's own mask may be others.
-  return { masked: shown, again: shown !== text && !hidesSomething.test(text) };
+  return { masked: shown, again: shown !== text && (less !== plain || !hidesSomething.test(text)) };
+}
+
+/** Less of what a mask shows, where that is more than one made here would. */
+function maskMore(plain: string, digits: number, kind: DefinitionKind | null): string {
+  switch (kind) {
+    case 'card':
+      return hideDigits(plain, digits > 10 ? [6, digits - 4] : [0, 0]);
+    case 'ssn':
+      // More are a number of another kind.
+      return hideDigits(plain, digits < 9 ? [0, Math.max(digits - 4, 0)] : [0, 0]);
+    case 'email':
+    case 'text': {
+      const own = kind === 'email' ? plain.slice(0, Math.max(plain.lastIndexOf('@'), 0)) : plain;
+      const hidden = (own.match(hidingSigns) ?? []).reduce((sum, signs) => sum + signs.length, 0);
+      const shown = own.replaceAll(hidingSigns, '').match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+      return hidden > 0 && shown > hidden ? mask(kind, plain) : plain;
+    }
+    case null:
+      return plain;
+  }
+}
+
+function hideDigits(text: string, [from, end]: readonly [from: number, end: number]): string {
+  let position = -1;
+  return text.replaceAll(/[0-9]/g, (digit) => (++position >= from && position < end ? dot : digit));
 }
 
 /** What a mask is made of: a sign that hides, or any one character again and again. */
-const hidesSomething = /[•*#●×]|([^\p{L}\p{N}\s]|[Xx])\1\1|\b[Xx]{2}\b/u;
+export const hidesSomething = /[•*#●×]|([^\p{L}\p{N}\s]|[Xx])\1\1|\b[Xx]{2}\b/u;
+const hidingSigns = /[•*#●×]|([^\p{L}\p{N}\s])\1\1+|[Xx]{2,}/gu;
 
 /** Most cells are told by this alone. The shortest of what is looked for has nine digits, or an @. */
 function mayHoldNumber(text: string): boolean {
@@ -193,11 +253,12 @@ function mayHoldNumber(text: string): boolean {
 
 /** In some encodings the letters of a wrongly read file are two letters of it each. */
 function holdsNumbersAsUtf16(text: string): boolean {
-  // eslint-disable-next-line no-control-regex -- all that is no byte
-  if (!/[^\x00-\xff]/.test(text)) return false;
+  if (!notOneByte.test(text)) return false;
   return bytesOf(text).some((bare) => asciiEmail.test(bare) || outsideIds(bare, maskPartOfCell) !== bare);
 }
 
+// eslint-disable-next-line no-control-regex -- all that is no byte
+const notOneByte = /[^\x00-\xff]/;
 const asciiEmail = /[\w.+-]{2,}@[a-z0-9-]{2,}\.[a-z]{2,}/i;
 
 /** The country and the last four stay. */
@@ -210,9 +271,10 @@ function maskIban(iban: string): string {
 export const isPossibleSsn = (digits: string): boolean => !/^(000|666|9)|^...00|0000$/.test(digits);
 
 /** Of each card number the first six and last four digits show at most. */
-function maskCards(run: string, search: CardSearch): string {
+function maskCards(run: string, search: CardSearch, onCard?: (digits: string) => void): string {
   let characters: string[] | null = null;
-  someCard(run, search, (_, from, end, at) => {
+  someCard(run, search, (digits, from, end, at) => {
+    onCard?.(digits.subarray(from, end).join(''));
     characters ??= run.split('');
     const shown = end - from >= 15 ? 6 : 0;
     for (let index = from + shown; index < end - 4; index++) characters[at[index] ?? 0] = dot;

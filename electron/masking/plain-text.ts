@@ -3,10 +3,29 @@
  * service's words all read by this, so that none of them takes for harmless what another one would hide.
  */
 
-/** Letters and signs of any width as the plain ones, digits of any script as those of ASCII. */
+/**
+ * Letters and signs of any width as the plain ones, digits of any script and in circles as those of ASCII. What is seen
+ * as nothing or as a blank is that: Korean has letters which are blank.
+ */
 export function plainText(text: string): string {
   if (isAscii(text)) return text;
-  return text.normalize('NFKC').replaceAll(/(?![0-9])\p{Nd}/gu, asciiDigit);
+  return text
+    .replaceAll(/[\u115f\u1160\u3164\uffa0]/g, ' ')
+    .replaceAll(/[\p{Cf}\u034f\ufe00-\ufe0f]/gu, '')
+    .replaceAll(
+      /[\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792\u{1f10b}\u{1f10c}]/gu,
+      circledDigit,
+    )
+    .normalize('NFKC')
+    .replaceAll(/(?![0-9])\p{Nd}/gu, asciiDigit);
+}
+
+/** Those that are no other form of a digit by Unicode's tables: they begin with one, or are a zero. */
+const circledOnes = [0x24f5, 0x2776, 0x2780, 0x278a];
+function circledDigit(sign: string): string {
+  const point = sign.codePointAt(0) ?? 0;
+  const one = circledOnes.find((first) => point >= first && point < first + 9);
+  return String(one === undefined ? 0 : point - one + 1);
 }
 
 // eslint-disable-next-line no-control-regex -- all of ASCII
@@ -83,10 +102,14 @@ export function outsideIds(text: string, change: (part: string) => string): stri
 const minRepeated = 4;
 
 /** Letters and digits alone, in capitals: a Greek word has its last letter in two small forms. */
-const bareText = (text: string): string =>
-  spelledOut(plainText(text))
-    .replaceAll(/[^\p{L}\p{N}]/gu, '')
-    .toUpperCase();
+export const bareText = (text: string): string =>
+  plainWords.test(text)
+    ? text.replaceAll(/[^A-Za-z0-9]/g, '').toUpperCase()
+    : spelledOut(plainText(text))
+        .replaceAll(/[^\p{L}\p{N}]/gu, '')
+        .toUpperCase();
+/** Nothing is spelled in these. */
+const plainWords = /^[ -$'-[\]-~]*$/;
 
 /** The same for all texts that `saysTheSame` takes for one; null for those it takes for no other's. */
 export function whatItSays(text: string): string | null {

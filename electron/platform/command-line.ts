@@ -31,7 +31,7 @@ const switches: readonly Switch[] = [
     text: 'Print the settings of an administrator, those in force or of a file, and what is wrong. 0: nothing. 2: something.',
   },
   { name: 'verify-audit', text: 'Check an audit log: this person’s, or a folder that is named.' },
-  { name: 'verify-evidence', text: 'Check a file of evidence.' },
+  { name: 'verify-evidence', text: 'Check a file of evidence, or a receipt.' },
   {
     name: 'conformance',
     value: '[PROFILE]',
@@ -60,11 +60,38 @@ const verifierOptions: readonly string[] = [
   'signer',
   'known-signers',
   'log',
+  'source',
   '',
 ];
 
-/** Switches of the command `run`, see `commands/arguments.ts`, and of nothing else. */
-export const runOptions = ['out', 'json', 'yes', 'case', 'reason', 'passphrase-stdin'] as const;
+/** What runs without a window. `switches`: those of the command and of no other; see `commands/arguments.ts`. */
+export const commands = {
+  run: {
+    usage:
+      'run MAPPING FILE… [--out=FOLDER] [--sheet=NAME] [--json] [--yes] [--anew] [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin]',
+    text: 'Runs files through a saved mapping.',
+    switches: ['out', 'sheet', 'json', 'yes', 'anew', 'reason', 'case', 'passphrase-stdin'],
+  },
+  jobs: {
+    usage: 'jobs [--json] [--passphrase-stdin]',
+    text: 'Lists the batches, the newest first.',
+    switches: ['json', 'passphrase-stdin'],
+  },
+  lookup: {
+    usage:
+      'lookup TOKEN [--definition=NAME] [--policy=NAME] [--case=REFERENCE] [--json] [--passphrase-stdin]',
+    text: 'Prints the mask of a token, and never more.',
+    switches: ['definition', 'policy', 'case', 'json', 'passphrase-stdin'],
+  },
+  export: {
+    usage: 'export BATCH [--out=FOLDER] [--reason=TEXT] [--case=REFERENCE] [--json] [--passphrase-stdin]',
+    text: 'Writes masks or tokens of a finished batch, with a receipt.',
+    switches: ['out', 'reason', 'case', 'json', 'passphrase-stdin'],
+  },
+} as const;
+export type CommandName = keyof typeof commands;
+
+export const isCommandName = (word: string): word is CommandName => Object.hasOwn(commands, word);
 
 /** Options of `--conformance`, and of nothing else. None of them is a secret. */
 const conformanceOptions: readonly string[] = ['base-url', 'ca', 'session-seconds', 'json', 'junit'];
@@ -119,18 +146,19 @@ export function policyArgument(
 }
 
 /**
- * What stands behind the word `run`, the first one that is no switch; null where the command line has none. A file of that
- * name is opened as `./run`.
+ * The command, whose name is the first word that is no switch, and what stands behind it; null where the command line has
+ * none. A file of such a name is opened as `./run`.
  */
-export function runArguments(
+export function commandOf(
   { isPackaged }: Pick<App, 'isPackaged'>,
   argv: readonly string[],
-): string[] | null {
-  const at = argv.indexOf('run');
-  if (at === -1) return null;
+): { readonly name: CommandName; readonly args: string[] } | null {
   // In development the app's folder, and what is loaded before it, stand before the word.
-  const isFirst = isPackaged ? argv.slice(1, at).every((argument) => argument.startsWith('-')) : at > 1;
-  return isFirst ? argv.slice(at + 1) : null;
+  const at = argv.findIndex((word, index) => index > (isPackaged ? 0 : 1) && isCommandName(word));
+  const name = argv[at] ?? '';
+  if (!isCommandName(name)) return null;
+  if (isPackaged && !argv.slice(1, at).every((argument) => argument.startsWith('-'))) return null;
+  return { name, args: argv.slice(at + 1) };
 }
 
 /** What is printed in place of a start: the help wins over the version. */
@@ -155,10 +183,12 @@ export function helpText(): string {
     '',
     'Opens Tokendesk, with a file of rows or a tokendesk:// link.',
     '',
-    '       tokendesk run MAPPING FILE… [--out=FOLDER] [--json] [--yes]',
-    '                 [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin]',
+    'Without a window:',
     '',
-    'Runs files through a saved mapping, without a window.',
+    ...Object.values(commands).flatMap(({ usage, text }) => [
+      ...wrapped(`tokendesk ${usage}`, 78).map((line, at) => `  ${at === 0 ? '' : '  '}${line}`),
+      `      ${text}`,
+    ]),
     '',
     ...rows.map(([left, text]) => `  ${left.padEnd(width)}  ${text}`),
     '',
@@ -168,6 +198,18 @@ export function helpText(): string {
       .join(' ')}`,
     '',
   ].join('\n');
+}
+
+/** Lines of no more than so many characters, where its words allow it. */
+function wrapped(text: string, length: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= length)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 /** For standard error. `name` is what `refusedSwitch` answered. */
@@ -218,11 +260,12 @@ export function refusedSwitch(
     return name === null ? [] : [name];
   });
   const verifies = given.some((name) => name === 'verify-audit' || name === 'verify-evidence');
-  const runs = runArguments({ isPackaged }, argv) !== null;
+  const command = commandOf({ isPackaged }, argv);
+  const ofCommand: readonly string[] = command === null ? [] : commands[command.name].switches;
   const isOwn = (name: string): boolean =>
     allowedNames.includes(name) ||
     (verifies && verifierOptions.includes(name)) ||
-    (runs && (runOptions as readonly string[]).includes(name)) ||
+    ofCommand.includes(name) ||
     (given.includes('conformance') && conformanceOptions.includes(name)) ||
     // With it Windows starts a program whose notification is clicked, were it no longer there.
     (os === 'win32' && name === 'embedding') ||

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { App } from 'electron';
+import { isCommandName } from './command-line.ts';
 import type { Opening } from './platform.ts';
 
 export interface Openings {
@@ -61,7 +62,7 @@ export function watchOpenings(
 /** The last link or file of a command line; a switch is neither. Files may be relative, and `file:` addresses. */
 function findOpening(argv: readonly string[], folder: string, os: NodeJS.Platform): Opening | null {
   // The files of a command are not for the window of another start.
-  if (argv.slice(1).find((argument) => !argument.startsWith('-')) === 'run') return null;
+  if (isCommandName(argv.slice(1).find((argument) => !argument.startsWith('-')) ?? '')) return null;
   const paths = os === 'win32' ? path.win32 : path.posix;
   const files: string[] = [];
   for (const argument of argv.slice(1).reverse()) {

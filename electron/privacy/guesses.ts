@@ -1,11 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { done, failed, type Outcome } from '../contract/errors.ts';
+import type { Connection } from '../contract/models/connection.ts';
+import { plainText } from '../masking/plain-text.ts';
 
 /**
  * Tokens are the same for the same value. Who sees a number masked can tokenize every number that has this mask (100,000
  * of a card, with its check digit) and look for the token: the mask is then the number, and nobody was asked. So what is
- * tokenized is counted by mask, for each definition of a connection: beyond `freeOfMask` different values of one mask in a
- * day it is a disclosing act. A file of five million cards of one BIN has about 500 of a mask.
+ * tokenized is counted by mask, for each definition of a service: beyond `freeOfMask` different values of one mask in a
+ * day it is a disclosing act. A file of five million cards of one BIN has about 500 of a mask. Of the masks of 15 digits
+ * each stands for a tenth of the numbers, so each of their values counts as ten.
  */
 export interface Guesses {
   /**
@@ -24,10 +27,15 @@ export interface Guesses {
   alike(definition: string): number;
 }
 
+/** Of the service: another connection to the same one has the same tokens. */
 export interface Definition {
-  readonly connectionId: string;
+  readonly connection: Pick<Connection, 'baseUrl' | 'builtIn'>;
   readonly definition: string;
 }
+
+/** The built-in service has another port each time. */
+const originOf = ({ baseUrl, builtIn }: Definition['connection']): string =>
+  builtIn ? 'built-in' : (URL.parse(baseUrl)?.origin ?? baseUrl);
 
 interface Foreseen {
   add(value: string): void;
@@ -68,8 +76,8 @@ export function createGuesses({ logged, now }: GuessesOptions): Guesses {
   }
 
   /** How many of a mask there are with this value; 0 for what is no such number. */
-  const addTo = (table: MaskTable, { connectionId, definition }: Definition) => {
-    const salt = hashText(`${connectionId}\n${definition}`, seed);
+  const addTo = (table: MaskTable, { connection, definition }: Definition) => {
+    const salt = hashText(`${originOf(connection)}\n${definition}`, seed);
     return (value: string): number => table.add(value, salt);
   };
 
@@ -119,7 +127,7 @@ export function createGuesses({ logged, now }: GuessesOptions): Guesses {
  * few in a hundred; a full one counts as endless.
  */
 interface MaskTable {
-  /** Answers how many of its mask there are now. 0 for what is no card of 15 digits or more and no SSN. */
+  /** Answers how many of its mask there are now, a value of 15 digits as ten. 0 for what is no card and no SSN. */
   add(value: string, salt: number): number;
   copy(): MaskTable;
 }
@@ -140,10 +148,10 @@ function createMaskTable(from?: { readonly bits: Uint32Array; readonly counts: U
   return {
     add(value, salt) {
       const length = digitsOf(value, digits);
-      if (length < 15 && length !== 9) return 0;
+      if (length < 13 && length !== 9) return 0;
       bits ??= new Uint32Array((2 * rowSize * bitsOfMask) / 32);
       counts ??= new Uint16Array(2 * rowSize);
-      // What the mask shows: first six and last four of a card, the last four of an SSN.
+      // What the mask shows: first six and last four of a card of 15 digits or more, else the last four.
       let mask = mixed(salt, length);
       if (length >= 15) for (let at = 0; at < 6; at++) mask = mixed(mask, digits[at] ?? 0);
       for (let at = length - 4; at < length; at++) mask = mixed(mask, digits[at] ?? 0);
@@ -162,7 +170,7 @@ function createMaskTable(from?: { readonly bits: Uint32Array; readonly counts: U
         }
         least = Math.min(least, counts[slot] ?? 0);
       }
-      return estimates[least] ?? Infinity;
+      return (estimates[least] ?? Infinity) * (length === 15 ? 10 : 1);
     },
     copy: () =>
       createMaskTable(
@@ -173,18 +181,26 @@ function createMaskTable(from?: { readonly bits: Uint32Array; readonly counts: U
   };
 }
 
-/** The digits of a number that is written with separators or without; 0 where there is anything else or too many. */
+/** The digits of a number, whatever is between and around them; 0 where there are letters, or too many. */
 function digitsOf(value: string, into: Uint8Array): number {
   let length = 0;
   for (let at = 0; at < value.length; at++) {
     const unit = value.charCodeAt(at);
+    if (unit >= 0x80) return digitsOf(asciiOf(value), into);
     if (unit >= 0x30 && unit <= 0x39) {
       if (length === into.length) return 0;
       into[length++] = unit - 0x30;
-    } else if (unit !== 0x20 && unit !== 0x2d && unit !== 0x2e && unit !== 0x2f) return 0;
+    } else if ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a) return 0;
   }
   return length;
 }
+
+/** A service may read a number that is written otherwise as the masks do. */
+const asciiOf = (value: string): string =>
+  plainText(value)
+    .replaceAll(/(?![a-z])\p{L}/giu, 'x')
+    // eslint-disable-next-line no-control-regex -- all that is not of ASCII
+    .replaceAll(/[^\x00-\x7f]/g, ' ');
 
 const mixed = (hash: number, digit: number): number => {
   const next = Math.imul(hash ^ (digit + 1), 0x9e3779b1);

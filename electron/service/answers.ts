@@ -1,7 +1,7 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { UnreadAnswer } from '../contract/models/connection.ts';
 import type { OperationName } from './operations.ts';
-import { repeatsIn, saysTheSame, whatItSays } from '../masking/plain-text.ts';
+import { bareText, repeatsIn, saysTheSame, whatItSays } from '../masking/plain-text.ts';
 import { isBlank } from '../util/blank.ts';
 import type { ServiceProfile } from './profile.ts';
 import type { SuccessFlag } from './profile-fields.ts';
@@ -182,6 +182,27 @@ export function echoForm(text: string): string {
   const bare = withoutSeparators(text.normalize('NFKC'));
   return whatItSays(text) ?? (bare === '' ? text : bare.toUpperCase());
 }
+
+/** Fewer letters and digits are in a token by chance: digits in one of ten million, with a letter in fewer. */
+const [minDigitsWithin, minLettersWithin] = [8, 6];
+
+/** Whether a token shows the value that it stands for: with something before or behind it, in whatever way it is written. */
+export function holdsSent(sent: string, token: string): boolean {
+  if (token.length < minLettersWithin) return false;
+  const arePlain = isPlain(sent) && isPlain(token);
+  // As nearly all are that a million rows hold: digits have one form.
+  if (arePlain && allDigits.test(sent)) return sent.length >= minDigitsWithin && token.includes(sent);
+  const value = arePlain ? sent.toLowerCase() : bareText(sent).toLowerCase();
+  if (value.length < (allDigits.test(value) ? minDigitsWithin : minLettersWithin)) return false;
+  return (arePlain ? token : bareText(token)).toLowerCase().includes(value);
+}
+
+/** As a pattern this would take longer than all the rest. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (!isPlainLetter(text.charCodeAt(at))) return false;
+  return true;
+}
+const allDigits = /^[0-9]*$/;
 
 /** Of letters outside ASCII only the same. */
 const isSameLetter = (one: number, other: number): boolean =>

@@ -1,9 +1,18 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { BatchOperation } from '../contract/operations.ts';
 import { cleartext } from '../util/cleartext.ts';
-import { findUnusable, isDone, isEcho, isObject, memberAt, memberNames, readList } from './answers.ts';
+import {
+  findUnusable,
+  holdsSent,
+  isDone,
+  isEcho,
+  isObject,
+  memberAt,
+  memberNames,
+  readList,
+} from './answers.ts';
 import type { Answer, BatchAnswer, Element, ElementAnswer } from './service-client.ts';
-import { operations } from './operations.ts';
+import { givesToken, operations } from './operations.ts';
 import type { MatchReturns, ServiceProfile } from './profile.ts';
 import type { Nothing, SuccessFlag } from './profile-fields.ts';
 import type { SessionAnswer } from './session/call-with-session.ts';
@@ -42,6 +51,7 @@ export async function callBatch(
     maxLength: limits.valueLength,
     elementCodes,
     refusesEcho,
+    refusesPart: givesToken(operation),
     returns: operation === 'PatternMatch' ? profile.operations.PatternMatch.returns : null,
   };
   const answers: ElementAnswer[] = [];
@@ -168,6 +178,8 @@ interface ElementMembers {
   readonly elementCodes: ServiceProfile['elementCodes'];
   /** Whether an answer that repeats what was sent is a failure: see `isEcho`. */
   readonly refusesEcho: boolean;
+  /** Whether one that has within it what was sent is a failure as well: see `holdsSent`. */
+  readonly refusesPart: boolean;
   /** What an element that matches holds; null where nothing is to match. */
   readonly returns: MatchReturns | null;
 }
@@ -244,7 +256,7 @@ export function matchElements(
   const answers = new Array<ElementAnswer | null>(sent.length).fill(null);
   // Made only when an answer is out of order: most come back as they were sent.
   let positions: Map<string, number> | null = null;
-  const { returns, refusesEcho, success } = members;
+  const { returns, refusesEcho, refusesPart, success } = members;
   const isFlat = success === null && ![members.ref, members.value, members.error].flat().some(hasPath);
   let unreadable = 0;
   for (let index = 0; index < received.length; index++) {
@@ -284,8 +296,10 @@ export function matchElements(
       continue;
     }
     if (value === null) unreadable++;
+    const own = sent[position]?.value ?? '';
     const isSent =
-      value !== null && (refusesEcho || returns !== null) && isEcho(sent[position]?.value ?? '', value);
+      value !== null &&
+      (((refusesEcho || returns !== null) && isEcho(own, value)) || (refusesPart && holdsSent(own, value)));
     if (isSent)
       answers[position] =
         returns === null ? { ref, ok: false, code: 'service.echoed-value' } : { ref, ok: true, value: null };

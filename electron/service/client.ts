@@ -9,7 +9,7 @@ import {
 import { systemClock, type Clock } from '../util/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
 import { isInAddress, type AddressNames } from './addresses.ts';
-import { isEcho, readSingle, withoutRepeats } from './answers.ts';
+import { holdsSent, isEcho, readSingle, withoutRepeats } from './answers.ts';
 import { callBatch, callEach, explainRefusal } from './call-batch.ts';
 import { detailsOf } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
@@ -18,7 +18,7 @@ import { patience } from './limits/limits.ts';
 import { createPacer } from './limits/pacing.ts';
 import { RetryBudget } from './limits/retries.ts';
 import { createTransfers, type QuotaStore } from './limits/transfers.ts';
-import { refusesEcho, type OperationName } from './operations.ts';
+import { givesToken, refusesEcho, type OperationName } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
 import type {
   Announced,
@@ -185,7 +185,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       options.onUnreadable?.(operation, json, [value]);
       return failed(read.failure.code, { ...details, ...withoutRepeats(read.failure, [value]) });
     }
-    if (refusesEcho(operation, definition, target ?? null) && isEcho(value, read.value))
+    const isEchoed = refusesEcho(operation, definition, target ?? null) && isEcho(value, read.value);
+    if (isEchoed || (givesToken(operation) && holdsSent(value, read.value)))
       return failed('service.echoed-value', details);
     return done({ value: read.value, requestId });
   };

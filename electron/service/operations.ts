@@ -74,4 +74,7 @@ export const refusesEcho = (
   target: { readonly definition: string } | null,
 ): boolean => (target === null ? operations[operation].refusesEcho : target.definition !== definition);
 
+/** What takes a value in clear gives a token, and none may show it. */
+export const givesToken = (operation: Operation): boolean => operationInfo[operation].takes === 'cleartext';
+
 export const operationNames = Object.keys(operations) as OperationName[];

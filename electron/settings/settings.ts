@@ -10,7 +10,7 @@ import type { Migrations } from './store.ts';
  * Raised with every change of the shape below, by the first version that is published with it: an older version leaves
  * a newer document alone, and would take one of its own number for its own.
  */
-export const documentVersion = 3;
+export const documentVersion = 4;
 
 /** From version n to n + 1, where more is to be done than to add members that have a default. */
 export const documentMigrations: Migrations = {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { done, failed, type Outcome } from '../contract/errors.ts';
@@ -100,4 +101,18 @@ export function readAhead(read: ReadBytes, size: number): ReadBytes {
     }
     return done(block.subarray(offset - start, offset - start + count));
   };
+}
+
+/** Of all bytes, hex. Failures: file.changed, file.unreadable, file.gone. */
+export async function sha256Of(
+  source: Pick<ByteSource, 'identity' | 'read' | 'check'>,
+): Promise<Outcome<string>> {
+  const hash = createHash('sha256');
+  for (let offset = 0; offset < source.identity.size; offset += blockBytes) {
+    const block = await source.read(offset, blockBytes);
+    if (!block.ok) return block;
+    hash.update(block.value);
+  }
+  const unchanged = await source.check();
+  return unchanged.ok ? done(hash.digest('hex')) : unchanged;
 }

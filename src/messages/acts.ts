@@ -18,6 +18,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   Export: ['Exported', 'Export'],
   ExportReport: ['Report exported', 'Report export'],
   Evidence: ['Evidence saved', 'Evidence'],
+  Receipt: ['Receipt signed', 'Receipt'],
   CreateSession: ['Signed in', 'Sign-in'],
   AggregateApiRequestMetrics: ['Account figures loaded', 'Account figures'],
   QueryLastFailedRequests: ['Failed requests loaded', 'Failed requests'],

@@ -235,6 +235,8 @@ describe('a column is hidden by its name', () => {
     ['Pass Port No', ['X1234567']],
     ['BirthDt', ['1980-02-29']],
     ['ID card no', ['X1234567']],
+    ['maskedPan', ['jane@bank.example']],
+    ['Hash', ['jane@bank.example']],
   ])('%s', async (name, values) => {
     const lines = Array.from({ length: 12 }, (_, i) => `n${i},${values[i % values.length] ?? ''}`);
     const opened = await app.open(await app.write('named.csv', `ref,${name}\n${lines.join('\n')}\n`));
@@ -242,7 +244,7 @@ describe('a column is hidden by its name', () => {
     expectNothingIn(preview, values, name);
   });
 
-  it.each(['token', 'card_token', 'cardtoken', 'maskedPan', 'Hash', 'emailTokens', 'tokenized email'])(
+  it.each(['token', 'card_token', 'cardtoken', 'emailTokens', 'tokenized email'])(
     'and one of tokens is not: %s',
     async (name) => {
       const lines = Array.from({ length: 12 }, (_, i) => `n${i},tok-${i}@x.example`);

@@ -188,7 +188,10 @@ describe('guessing a card by its mask', () => {
       'one card': () => secret,
     };
     for (const [definition, value] of Object.entries(files)) {
-      const file = await guesses.foresee({ connectionId: 'c', definition });
+      const file = await guesses.foresee({
+        connection: { baseUrl: 'https://c.example', builtIn: false },
+        definition,
+      });
       for (let n = 0; n < 300_000; n++) file.add(value(n));
       expect(file.guesses, definition).toBe(0);
     }
@@ -196,7 +199,8 @@ describe('guessing a card by its mask', () => {
 });
 
 describe('the count of a mask', () => {
-  const to = { connectionId: 'c', definition: 'd' };
+  const at = (baseUrl: string, builtIn = false) => ({ connection: { baseUrl, builtIn }, definition: 'd' });
+  const to = at('https://c.example');
   const open = (over: Partial<Parameters<typeof createGuesses>[0]> = {}) =>
     createGuesses({
       logged: () => Promise.resolve(done(new Map())),
@@ -218,14 +222,57 @@ describe('the count of a mask', () => {
     expect(guesses.alike('d')).toBeLessThan(1_100);
   });
 
-  test('is each definition’s and each connection’s own', async () => {
+  test('is each definition’s and each service’s own', async () => {
     const guesses = open();
     const numbers = candidates(1_500);
-    for (const connectionId of ['c1', 'c2']) {
+    for (const host of ['c1', 'c2']) {
       for (const definition of ['d1', 'd2'])
-        expect(codeOf(await guesses.admit({ connectionId, definition }, numbers))).toBe('ok');
+        expect(codeOf(await guesses.admit({ ...at(`https://${host}.example`), definition }, numbers))).toBe(
+          'ok',
+        );
     }
   });
+
+  test('is one for all connections to a service, however its address is written', async () => {
+    for (const [one, other] of [
+      [at('https://c.example'), at('https://C.example:443/path/')],
+      [at('https://127.0.0.1:4001', true), at('https://127.0.0.1:4002', true)],
+    ] as const) {
+      const guesses = open();
+      const numbers = candidates(4_000);
+      expect(codeOf(await guesses.admit(one, numbers.slice(0, 1_900)))).toBe('ok');
+      expect(codeOf(await guesses.admit(other, numbers.slice(1_900)))).toBe('guess.reason-required');
+    }
+  });
+
+  test.each([
+    ['a blank that does not break', (number: string) => `${number}\u00a0`],
+    ['blanks of no width', (number: string) => Array.from(number).join('\u200b')],
+    ['a Korean blank', (number: string) => `\u3164${number}`],
+    ['commas', (number: string) => number.replaceAll(/.{4}/g, '$&,')],
+    ['a sign', (number: string) => `+${number}`],
+    [
+      'full width',
+      (number: string) =>
+        number.replaceAll(/[0-9]/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
+    ],
+  ])('is the same with %s', async (_, write) => {
+    expect(codeOf(await open().admit(to, candidates(4_000).map(write)))).toBe('guess.reason-required');
+  });
+
+  test('is reached at the same share of an American Express card’s numbers', async () => {
+    const numbers = Array.from({ length: 10_000 }, (_, n) => `378282${String(n * 10).padStart(5, '0')}0005`);
+    expect(codeOf(await open().admit(to, numbers.slice(0, 150)))).toBe('ok');
+    expect(codeOf(await open().admit(to, numbers.slice(0, 260)))).toBe('guess.reason-required');
+  });
+
+  test.each([13, 14])(
+    'is of numbers of %s digits as well, of which the last four are shown',
+    async (digits) => {
+      const numbers = Array.from({ length: 4_000 }, (_, n) => `3${String(n).padStart(digits - 5, '0')}9017`);
+      expect(codeOf(await open().admit(to, numbers))).toBe('guess.reason-required');
+    },
+  );
 
   test('begins with what the log has of the day, and anew at midnight', async () => {
     let now = new Date(2026, 10, 22, 23, 59);

@@ -58,3 +58,60 @@ it('a list in a file, which a person chose, is compared by its values', async ()
   const { cells: changed } = valueOf(await app.batch['batch.changes']({ jobId, from: 0, count: 100 }));
   expect(changed.map(({ column }) => column)).toEqual([0]);
 });
+
+/** What the window is told after it wrote a guess into another row than that of the hidden cell. */
+async function toldAfter(column: number, guess: string, isChosen = false) {
+  const rows = [
+    ['a1', 'Jane Roe van Dyk', 'XK1234567', 'none'],
+    ['a2', 'Max Power senior', 'YL7654321', 'none'],
+  ];
+  app.service.refuses = () => true;
+  const heads = 'ref,name,passport,note';
+  const text = `${heads}\n${rows.map((row) => row.join(',')).join('\n')}\n`;
+  const source = await app.open(await app.write('hidden.csv', text));
+  const plan = planOf([detokenize(1, { operation: 'tokenize', definition: 'text' })]);
+  const job = await app.run(source, plan);
+  const page = valueOf(await app.batch['batch.rows']({ jobId: job.jobId, filter: 'all', from: 1, count: 1 }));
+  const own = page.rows[0]?.cells.map(({ text: shown }) => shown) ?? [];
+  own[column] = guess;
+  const list = `source_row,column,reason,code,${heads}\n2,ref,r,c,${own.join(',')}\n`;
+  const sourceId = isChosen
+    ? await app.open(await app.write('list.csv', list))
+    : valueOf(await app.batch['batch.paste']({ text: list })).sourceId;
+  valueOf(await app.batch['batch.compare']({ jobId: job.jobId, sourceId }));
+  valueOf(await app.batch['batch.mend']({ jobId: job.jobId, taken: { doubts: [], except: [] } }));
+  await app.until(job.jobId, 'finished');
+  const { jobId } = job;
+  const remaining = valueOf(await app.batch['batch.checkExport']({ jobId, content: 'tokens', rows: 'all' }));
+  const distinct: number[] = [];
+  for (const of of [0, 1, 2, 3])
+    distinct.push(valueOf(await app.batch['batch.profile']({ jobId, column: of })).distinct);
+  const told = { remaining, distinct };
+  return JSON.stringify(told);
+}
+
+it.each([
+  ['a sent value, in a column that is copied', 3, 'Jane Roe van Dyk', 'Jane Roe van Dol'],
+  ['a hidden cell that is copied, in the column that is sent', 1, 'XK1234567', 'XK1234568'],
+  ['a cell of the same hidden column', 2, 'XK1234567', 'XK1234568'],
+  ['a cell of the same column that is sent', 1, 'Jane Roe van Dyk', 'Jane Roe van Dol'],
+])('no guess of %s is told by a count', async (_what, column, right, wrong) => {
+  expect(await toldAfter(column, right)).toBe(await toldAfter(column, wrong));
+});
+
+it('nor is it after a restart', async () => {
+  const right = await toldAfter(3, 'Jane Roe van Dyk');
+  const again = await app.again();
+  const jobs = valueOf(await again.batch['batch.jobs']({}));
+  const jobId = jobs.map((job) => ('jobId' in job ? job.jobId : '')).at(0) ?? '';
+  const remaining = valueOf(
+    await again.batch['batch.checkExport']({ jobId, content: 'tokens', rows: 'all' }),
+  );
+  await again.close();
+  expect(JSON.parse(right)).toMatchObject({ remaining });
+  expect(remaining).toMatchObject({ values: 0 });
+});
+
+it('what a person corrected in a file is counted', async () => {
+  expect(await toldAfter(3, 'Jane Roe van Dyk', true)).toContain('"values":1');
+});

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mask, maskAgain, maskReason } from '../../electron/masking/masking.ts';
 import { namesCleartext, readProfile } from '../../electron/service/profile.ts';
-import { echoForm, isEcho, memberNames, withoutRepeats } from '../../electron/service/answers.ts';
+import { echoForm, holdsSent, isEcho, memberNames, withoutRepeats } from '../../electron/service/answers.ts';
 import { fieldMessages, readExchange } from '../../electron/service/http/failures.ts';
 
 /* A service, or whoever wrote its profile, that says a value in another form than it was sent. */
@@ -63,6 +63,26 @@ test.each(forms)('an answer that repeats what was sent %s is an echo', (_, write
     expect(isEcho(write(value), value)).toBe(true);
     expect(echoForm(write(value))).toBe(echoForm(value));
   }
+});
+
+test.each(forms)('a token that has the value within it, %s, shows it', (_, write) => {
+  for (const [, value] of [...values, ['text', 'P12345'], ['email', 'jane.roe@bank.example']] as const) {
+    for (const token of [`tok_${write(value)}`, `${write(value)}-7f3a`, `a1${write(value)}b2`])
+      expect(holdsSent(value, token), token).toBe(true);
+  }
+});
+
+test('a token that does not, or has so much of it as may be by chance', () => {
+  for (const [value, token] of [
+    [card, '4111117340021112'],
+    [card, 'tok_411111111111111'],
+    ['1234567', 'x1234567x'],
+    ['Jane', 'xxJanexx'],
+    ['jane.roe@bank.example', 'q7ab22@bank.example'],
+    ['!?', 'a!?'],
+    ['', 'token1'],
+  ] as const)
+    expect(holdsSent(value, token), token).toBe(false);
 });
 
 test('other values are no echo', () => {

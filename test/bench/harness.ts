@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Audit, createAudit } from '../../electron/audit/audit.ts';
 import { createCheckpointFile } from '../../electron/audit/checkpoint.ts';
 import { createBatch, type Batch } from '../../electron/batch/batch.ts';
-import { done } from '../../electron/contract/errors.ts';
+import { done, failed } from '../../electron/contract/errors.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import { createRequestAudit } from '../../electron/connections/clients.ts';
@@ -70,8 +70,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
       policyPassword: () => Promise.resolve(done('password')),
     },
     auditRequest: createRequestAudit(audit, connection, guesses),
-    admit: (definition, values, job) =>
-      guesses.admit({ connectionId: connection.id, definition }, values, job),
+    admit: (definition, values, job) => guesses.admit({ connection, definition }, values, job),
     transport: createTransport({ baseUrl: options.url, ca: [options.ca], clock: systemClock }),
     quota: memoryQuota(),
   });
@@ -102,6 +101,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
     gate: gateWith({ caseRequired: () => false }),
     reveals: { open: () => ({ revealId: 'r', hideAfterMs: 1 }) },
     sampleFile: () => Promise.resolve(done('')),
+    receipt: () => Promise.resolve(failed('evidence.none')),
     inFlight: options.inFlight,
   });
   await batch.start();

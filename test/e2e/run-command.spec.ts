@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { RunLine } from '../../electron/commands/run.ts';
+import type { RunLine } from '../../electron/contract/models/run-lines.ts';
 import { expect, openApp, test } from '../support/app-fixture.ts';
 import {
   choose,
@@ -50,8 +50,9 @@ test('October by hand, November with one key, December by a command: the same by
   const byKey = await exportRows(page, { content: 'Tokens', written: 'As the source' });
 
   const december = writeMonth(home, 'december');
-  const command = (...args: string[]) =>
-    runApp([`--user-data-dir=${app.home}`, 'run', ...args], {
+  const command = (...args: string[]) => asGiven('run', ...args);
+  const asGiven = (...args: string[]) =>
+    runApp([`--user-data-dir=${app.home}`, ...args], {
       env: {
         DBUS_SESSION_BUS_ADDRESS: process.env['DBUS_SESSION_BUS_ADDRESS'],
         // Node warns on standard error where both are set.
@@ -73,6 +74,32 @@ test('October by hand, November with one key, December by a command: the same by
   expect(read(byKey)).toBe(read(byHand));
   expect(read(last.written ?? '')).toBe(read(byHand));
   for (const card of cards) expect(stdout + stderr + read(last.written ?? '')).not.toContain(card);
+
+  // The guide's own words, as they stand there.
+  const guide = fs.readFileSync('docs/administrators-guide.md', 'utf8');
+  const [, block = ''] = /### From nothing to each night([\s\S]*?)crontab -e/.exec(guide) ?? [];
+  const lines = block.split('\n').flatMap((line) => /^ {4}tokendesk (.*)$/.exec(line)?.[1] ?? []);
+  expect(lines.length).toBe(7);
+  fs.mkdirSync(path.join(home, 'out'));
+  const codes: (number | null)[] = [];
+  for (const line of lines) {
+    const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain = '']) => quoted ?? plain);
+    const placed = words.map((word) =>
+      word.replace(
+        /^((?:--(?:out|source)=)?)(out|december\.csv)/,
+        (_all, name: string, file: string) => `${name}${path.join(home, file)}`,
+      ),
+    );
+    codes.push((await asGiven(...placed)).code);
+  }
+  // Without a signer that is known, the verifier ends with 3.
+  expect(codes).toEqual([0, 0, 0, 0, 0, 3, 0]);
+  expect(fs.readdirSync(path.join(home, 'out')).sort()).toEqual([
+    'december_tokens-2.csv',
+    'december_tokens-2.csv.receipt.json',
+    'december_tokens.csv',
+    'december_tokens.csv.receipt.json',
+  ]);
 
   const changed = await command('Card file', writeMonth(home, 'january', 'case,pan,amount'));
   expect([changed.code, changed.stdout]).toEqual([

@@ -1,6 +1,4 @@
-import { cardEnd, createRunFinder, eachDigit } from '../../electron/batch/output/card-numbers.ts';
-import type { Units } from '../../electron/batch/reading/table.ts';
-import { shortestCard } from '../../electron/masking/cards.ts';
+import { cardsIn, maskCell } from '../../electron/masking/masking.ts';
 import type { Case } from './corpora.ts';
 
 /** The one card that the corpora have. */
@@ -8,32 +6,21 @@ const writtenCard = '4111111111111111';
 
 /** How many other card numbers a text is said to hold. */
 function countCards(bytes: Buffer, delimiter: string): number {
-  let cards = 0;
-  const find = createRunFinder(delimiter, shortestCard, (run) => {
-    for (let group = 0; group < run.count; group++) {
-      const last = cardEnd(run, group);
-      if (last < 0) continue;
-      let digits = '';
-      eachDigit(run, group, 16, (digit) => (digits += String(digit)));
-      if (digits !== writtenCard) cards += 1;
-      group = last;
-    }
-  });
-  const units = unitsOf(bytes);
-  find(units, 0, units.length);
-  return cards;
+  const cells = textOf(bytes)
+    .split(/[\r\n]/)
+    .flatMap((line) => line.split(delimiter));
+  return cells.flatMap(cardsIn).filter((card) => card !== writtenCard).length;
 }
 
-function unitsOf(bytes: Buffer): Units {
+function textOf(bytes: Buffer): string {
   const order = bytes.subarray(0, 2).toString('hex');
-  if (order !== 'fffe' && order !== 'feff') return bytes;
+  if (order !== 'fffe' && order !== 'feff') return bytes.toString();
   const even = Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 2)));
-  const text = (order === 'feff' ? even.swap16() : even).toString('utf16le');
-  return Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
+  return (order === 'feff' ? even.swap16() : even).toString('utf16le');
 }
 
-/** Numbers of 13 to 16 digits, any of them alike, from a seed (mulberry32): order numbers, with an ID and a date. */
-export function orders(count: number, seed: number): Case {
+/** Numbers of so many digits, any of them alike, from a seed (mulberry32): order numbers, with an ID and a date. */
+export function orders(count: number, seed: number, [shortest, longest]: readonly [number, number]): Case {
   let state = seed;
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0;
@@ -42,7 +29,7 @@ export function orders(count: number, seed: number): Case {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
   const lines = Array.from({ length: count }, (_, row) => {
-    const digits = 13 + Math.floor(next() * 4);
+    const digits = shortest + Math.floor(next() * (longest + 1 - shortest));
     const order = Array.from({ length: digits }, (__, index) =>
       index === 0 ? 1 + Math.floor(next() * 9) : Math.floor(next() * 10),
     ).join('');
@@ -50,6 +37,13 @@ export function orders(count: number, seed: number): Case {
   });
   return { name: 'order numbers', bytes: Buffer.from(lines.join('')), reading: { delimiter: ',' } };
 }
+
+/** How many of the order numbers a mask hides a part of. */
+export const masked = ({ bytes }: Case): number =>
+  bytes
+    .toString()
+    .split(/[\n,]/)
+    .filter((cell) => maskCell(cell) !== cell).length;
 
 /** Card numbers that the leak check of an export finds in files that have none. */
 export function falseAlarms(cases: Iterable<Case>): { readonly files: number; readonly found: number } {

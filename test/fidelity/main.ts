@@ -4,7 +4,7 @@ import { openApp } from '../support/batch-app.ts';
 import { naughtyStrings, random, spectrum, writtenByHand, type Case } from './corpora.ts';
 import { runCorrectedLists } from './corrected-lists.ts';
 import { checkGuesses, customerFiles } from './customer-files.ts';
-import { falseAlarms, orders } from './false-alarms.ts';
+import { falseAlarms, masked, orders } from './false-alarms.ts';
 import { runCases, type FidelityReport } from './run-cases.ts';
 import { openSecondOpinion } from './second-opinion.ts';
 
@@ -103,9 +103,16 @@ if (!isFolder) {
     process.stdout.write(`card numbers found in ${name}: ${found}, in ${files} files\n`);
   }
   const million = 1_000_000;
-  const { found } = falseAlarms([orders(million, Number(seed))]);
-  process.stdout.write(
-    `card numbers found among ${million} order numbers of 13 to 16 digits: ${found} (${((found / million) * 100).toFixed(2)} %)\n`,
-  );
+  for (const [shortest, longest] of [
+    [13, 16],
+    [17, 19],
+  ] as const) {
+    const numbers = orders(million, Number(seed), [shortest, longest]);
+    const rate = (count: number): string => `${count} (${((count / million) * 100).toFixed(2)} %)`;
+    const { found } = falseAlarms([numbers]);
+    process.stdout.write(
+      `card numbers found among ${million} order numbers of ${shortest} to ${longest} digits: ${rate(found)}; masked: ${rate(masked(numbers))}\n`,
+    );
+  }
 }
 process.exitCode = differing === 0 ? 0 : 1;

@@ -39,7 +39,7 @@ const defences = [
   'electron/parsing/parser.ts',
   'electron/batch/output/export.ts',
   'electron/batch/output/leak-check.ts',
-  'electron/batch/output/card-numbers.ts',
+  'electron/batch/output/digit-runs.ts',
   'electron/batch/running/brake.ts',
   'electron/support/wipe.ts',
 ];

@@ -311,6 +311,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     reveals,
     sampleFile: () =>
       Promise.resolve(done(join(import.meta.dirname, '../../resources/samples/disputes.csv'))),
+    receipt: () => Promise.resolve(failed('evidence.none')),
     scryptCost: 10,
     ...over,
   };

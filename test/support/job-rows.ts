@@ -35,7 +35,7 @@ function chunkOf(values: readonly string[], before: number): LoadedChunk {
     end: { offset: 0, row: before + values.length + 1 },
   };
   return {
-    chunk: { ...range, crc: 0, table, above: null, flaws: new Map() },
+    chunk: { ...range, crc: 0, table, above: null, flaws: new Map(), typed: new Set() },
     results: { states: 'o'.repeat(values.length), flaws: {}, columns: [] },
   };
 }

@@ -16,8 +16,9 @@ import { runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns } from '../reading/columns.ts';
 import { noticedRows, preview } from '../reading/preview.ts';
 import type { Format } from '../reading/read-rows.ts';
-import { createSources, type Sources } from '../reading/sources.ts';
+import { createSources, type OpenSource, type Sources } from '../reading/sources.ts';
 import { createSpread } from '../running/brake.ts';
+import { identifyRun, type RunIdentity } from '../running/run-identity.ts';
 import { keyAccount } from '../storing/job-files.ts';
 
 export type DraftCalls = Pick<
@@ -42,6 +43,8 @@ export interface Drafts {
   readonly calls: DraftCalls;
   /** A plan that may run. Failures: connection.none, file.*, plan.*, pattern.*. */
   check(sourceId: string, plan: Plan): Promise<Outcome<Draft>>;
+  /** What a draft's batch is known by, where a command begins it with this mapping. Failures: file.*. */
+  identify(draft: Draft, mapping: string): Promise<Outcome<RunIdentity>>;
   /** Refuses tokens that the app exported itself and that are to be tokenized. Failures: plan.tokens-again, file.*. */
   checkTokens(draft: Draft, mayBeTokens: boolean | undefined): Promise<Outcome<null>>;
   /** As preflight counted the source, or counted now. Failures: file.*, row.field-too-long. */
@@ -144,10 +147,10 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
   }
 
   /** By column that is tokenized. */
-  const foreseeGuesses = (work: readonly ColumnWork[], { id: connectionId }: Connection) =>
+  const foreseeGuesses = (work: readonly ColumnWork[], connection: Connection) =>
     Promise.all(
       work.map(async ({ plan: { operation, definition } }) =>
-        operation === 'tokenize' ? await options.guesses.foresee({ connectionId, definition }) : null,
+        operation === 'tokenize' ? await options.guesses.foresee({ connection, definition }) : null,
       ),
     );
 
@@ -171,6 +174,20 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     const found = { rows: counts.rows, guesses: counts.guesses, crc };
     counted.set(format, found);
     return done(found);
+  }
+
+  /** Of an open source the same answer again: a large file is read once for it. */
+  const identified = new WeakMap<OpenSource, { readonly mapping: string; readonly run: RunIdentity }>();
+
+  async function identify({ opened, connection }: Draft, mapping: string): Promise<Outcome<RunIdentity>> {
+    const known = identified.get(opened);
+    if (known?.mapping === mapping) {
+      const unchanged = await opened.bytes.check();
+      return unchanged.ok ? done(known.run) : unchanged;
+    }
+    const run = await identifyRun(opened, mapping, connection);
+    if (run.ok) identified.set(opened, { mapping, run: run.value });
+    return run;
   }
 
   async function checkTokens(
@@ -299,6 +316,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
   return {
     calls,
     check,
+    identify,
     checkTokens,
     count,
     sources,

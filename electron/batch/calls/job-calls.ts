@@ -1,7 +1,10 @@
 import { dirname } from 'node:path';
 import type { Handlers } from '../../contract/calls.ts';
-import type { ExportChoice } from '../../contract/models/batch.ts';
+import type { ExportChoice, Exported } from '../../contract/models/batch.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { receiptFile, type WrittenReceipt } from '../../evidence/receipt.ts';
+import { maskNumbers } from '../../masking/masking.ts';
+import { sha256Of } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
 import { checkExport, exportJob } from '../output/export.ts';
 import { createRemainingChecks } from '../output/remaining.ts';
@@ -30,7 +33,7 @@ export function createJobCalls(
     readonly unfinished: Pick<UnfinishedExports, 'during'>;
     readonly own: Pick<OwnTokens, 'remember'>;
   },
-  drafts: Pick<Drafts, 'check' | 'checkTokens' | 'count' | 'sources'>,
+  drafts: Pick<Drafts, 'check' | 'checkTokens' | 'count' | 'identify' | 'sources'>,
   jobs: JobList,
 ): JobCalls & { readonly forget: (jobId: string) => void } {
   async function withJob<T>(jobId: string, act: (job: BatchJob) => Promise<Outcome<T>>): Promise<Outcome<T>> {
@@ -91,6 +94,32 @@ export function createJobCalls(
     },
   });
 
+  /** Of what was exported just now. Failures: those of `WriteReceipt`. */
+  async function signReceipt(
+    job: Pick<BatchJob, 'spec' | 'openSource'>,
+    target: string,
+    { tally, rowsWritten, remaining }: Pick<Exported, 'tally' | 'rowsWritten' | 'remaining'>,
+  ): Promise<Outcome<WrittenReceipt>> {
+    const { run, sourceName, jobId, connectionName, environment, startedAt } = job.spec;
+    const file = run === null ? await hashSource(job) : done(run.file);
+    if (!file.ok) return file;
+    const about = { job: jobId, connection: connectionName, environment };
+    const facts = {
+      target,
+      startedAt,
+      mapping: run?.mapping ?? null,
+      connection: connectionName,
+      environment,
+      job: jobId,
+      source: file.value === null ? null : { name: maskNumbers(sourceName), ...file.value },
+      sum: tally,
+      rowsWritten,
+      remaining: remaining === null ? null : { cards: remaining.cards, values: remaining.values },
+    };
+    // What a kill leaves of it is removed at the next start.
+    return options.unfinished.during({ ...about, target: receiptFile(target) }, () => options.receipt(facts));
+  }
+
   /** What is held of the rows of a job that is gone. */
   function forget(jobId: string): void {
     views.forget(jobId);
@@ -100,7 +129,15 @@ export function createJobCalls(
   return {
     forget,
     ...corrections,
-    async 'batch.start'({ sourceId, plan, grounds, mayBeTokens }) {
+    async 'batch.takeUp'({ sourceId, plan, mapping }) {
+      const checked = await drafts.check(sourceId, plan);
+      if (!checked.ok) return checked;
+      const run = await drafts.identify(checked.value, mapping);
+      if (!run.ok) return run;
+      const job = await jobs.findRun(run.value, plan);
+      return job.ok ? done(job.value?.view() ?? null) : job;
+    },
+    async 'batch.start'({ sourceId, plan, grounds, mayBeTokens, mapping }) {
       const checked = await drafts.check(sourceId, plan);
       if (!checked.ok) return checked;
       const draft = checked.value;
@@ -111,7 +148,9 @@ export function createJobCalls(
       if (isDisclosing && grounds === null) return failed('reveal.reason-required');
       const counted = isDisclosing ? await drafts.count(draft) : done(draft.counted);
       if (!counted.ok) return counted;
-      const job = await jobs.create({ ...draft, counted: counted.value }, plan);
+      const run = mapping === undefined ? done(null) : await drafts.identify(draft, mapping);
+      if (!run.ok) return run;
+      const job = await jobs.create({ ...draft, counted: counted.value }, plan, run.value);
       if (!job.ok) return job;
       const { jobId } = job.value.spec;
       const { rows, guesses } = counted.value ?? { rows: 0, guesses: 0 };
@@ -222,7 +261,16 @@ export function createJobCalls(
       if (exports.get(jobId) === stop) exports.delete(jobId);
       if (!exported.ok || exported.value === null) return exported as Outcome<null>;
       const { target, ...sum } = exported.value;
-      return done({ ...sum, exportId: exportedFiles.add(target), folder: dirname(target) });
+      const receipt =
+        choice.receipt === true ? await withJob(jobId, (job) => signReceipt(job, target, sum)) : null;
+      return done({
+        ...sum,
+        ...(receipt !== null && {
+          receipt: receipt.ok ? receipt.value : { failure: receipt.failure },
+        }),
+        exportId: exportedFiles.add(target),
+        folder: dirname(target),
+      });
     },
     'batch.stopExport'({ jobId }) {
       exports.get(jobId)?.abort();
@@ -230,4 +278,16 @@ export function createJobCalls(
     },
     'batch.showExport': ({ exportId }) => exportedFiles.show(exportId),
   };
+}
+
+/** Of a batch that the window began: null where its rows are a copy, which no file has the hash of. */
+async function hashSource(
+  job: Pick<BatchJob, 'spec' | 'openSource'>,
+): Promise<Outcome<{ readonly bytes: number; readonly sha256: string } | null>> {
+  if (job.spec.spool !== null) return done(null);
+  const source = await job.openSource();
+  if (!source.ok) return source;
+  const hash = await sha256Of(source.value);
+  await source.value.close();
+  return hash.ok ? done({ bytes: source.value.identity.size, sha256: hash.value }) : hash;
 }

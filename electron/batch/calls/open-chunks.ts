@@ -36,7 +36,7 @@ export async function withChunks<T>(
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    const { identity, mended, pending } = source.value;
+    const { identity, mended, pending, typed } = source.value;
     const loader =
       (
         read: ByteSource['read'],
@@ -48,7 +48,7 @@ export async function withChunks<T>(
         const hasFlaws = Object.keys(entry.counts.codes).some((code) => code.startsWith('row.'));
         const maxFields = hasFlaws ? undefined : columns;
         const [chunk, results] = await Promise.all([
-          readChunk({ identity, read, mended }, job.spec.format, entry, maxFields),
+          readChunk({ identity, read, mended, typed }, job.spec.format, entry, maxFields),
           withResults ? readResults(entry, index) : done(noResults),
         ]);
         if (!chunk.ok) return chunk;

@@ -4,12 +4,12 @@ import type { ChangeDoubt, Encoding } from '../../contract/models/batch.ts';
 import { mask } from '../../masking/masking.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { codecOf } from '../reading/encodings.ts';
-import { hideAnywhere } from '../reading/fit.ts';
+import { hideFlawed } from '../reading/fit.ts';
 import type { Format } from '../reading/read-rows.ts';
 import { indexOfRow } from '../storing/result-store.ts';
 import { rowStates } from '../storing/results.ts';
 import type { JobRows } from '../viewing/look-at-rows.ts';
-import { showAs, type LoadedChunk } from '../viewing/result-rows.ts';
+import { kindsSent, showAs, type LoadedChunk } from '../viewing/result-rows.ts';
 import { compareCell, type ListedCell } from './compare-cell.ts';
 import { readListedRows, type ListedRow, type ListOptions } from './listed-rows.ts';
 
@@ -36,6 +36,8 @@ export interface ComparedList {
   /** Rows of the list in which nothing differs. */
   readonly unchanged: number;
   readonly leftOut: readonly LeftOutRow[];
+  /** The window made the list. */
+  readonly isPasted: boolean;
   /** Of the job's results when they were compared: see `JobRows`. */
   readonly version: object;
 }
@@ -121,7 +123,7 @@ export async function compareList(options: CompareOptions): Promise<Outcome<Comp
   const compared = await forEachRow(rows, listed.value.rows, { signal, report }, compareRow);
   if (!compared.ok) return compared;
   leftOut.sort((one, other) => one.row - other.row);
-  return done({ changes, widths, unchanged, leftOut, version: rows.version });
+  return done({ changes, widths, unchanged, leftOut, isPasted, version: rows.version });
 }
 
 const rowCount = ({ entries }: Pick<JobRows, 'entries'>): number => (entries.at(-1)?.end.row ?? 1) - 1;
@@ -138,7 +140,7 @@ function readCells(
   return chunk.table.fields(index).map((cell, column) => {
     const value = openCleartext(cell);
     const masks = isFlawed
-      ? [hideAnywhere(value)]
+      ? [hideFlawed(value, kindsSent(view.work))]
       : view.work
           .filter(({ plan }) => plan.column === column && plan.operation === 'tokenize')
           .map(({ kind }) => mask(kind, value));

@@ -15,7 +15,7 @@ export interface MergeOptions {
   readonly rows: Pick<JobRows, 'entries' | 'load'>;
   /** What was corrected before. */
   readonly before: MendedRows;
-  readonly comparison: Pick<ComparedList, 'changes' | 'widths'>;
+  readonly comparison: Pick<ComparedList, 'changes' | 'widths' | 'isPasted'>;
   /** Whether a person takes the change at a position of `changes`. */
   readonly isTaken: (change: CellChange, position: number) => boolean;
   readonly signal: AbortSignal;
@@ -39,6 +39,7 @@ export async function mergeChanges(options: MergeOptions): Promise<Outcome<Merge
   const taken = groupRows(comparison.changes, options.isTaken);
   const rows = new Map(before.rows);
   const pending = new Set(before.pending);
+  const typed = new Set(before.typed);
   const leftOut: LeftOutRow[] = [];
   const output = createSourceOutput(format);
   const merged = await forEachRow(options.rows, taken, options, ({ chunk }, index, { row, changes }) => {
@@ -47,10 +48,11 @@ export async function mergeChanges(options: MergeOptions): Promise<Outcome<Merge
     else {
       rows.set(row, bytes);
       pending.add(row);
+      if (comparison.isPasted) typed.add(row);
     }
   });
   if (!merged.ok) return merged;
-  return done({ mended: { rows, pending }, changed: taken.length - leftOut.length, leftOut });
+  return done({ mended: { rows, pending, typed }, changed: taken.length - leftOut.length, leftOut });
 
   /** Null where it would not be one row with just these cells. */
   function mergeRow(

@@ -24,7 +24,7 @@ import { createOutputRows, mayBeClear, type ExportContent, type ExportRequest } 
 import type { OwnTokens } from './own-tokens.ts';
 import { type OpenJob, remainingOf, type RemainingChecks } from './remaining.ts';
 import type { UnfinishedExports } from './unfinished-exports.ts';
-import { hasHidden } from '../viewing/result-rows.ts';
+import { kindsSent } from '../viewing/result-rows.ts';
 import type { LeakCheck } from './leak-check.ts';
 import { createResultsAlone, joinResults } from './results-alone.ts';
 import { createConvertedOutput, createSourceOutput, type RowOutput } from './row-output.ts';
@@ -171,7 +171,7 @@ const maxRows = ({ rows, shownRows }: ExportRequest, tally: Tally): number =>
  * only where it was to be tokenized. Reason, limit, file, count and audit line all go by it.
  */
 function contentOf({ content, rows }: ExportContent, work: readonly ColumnWork[]): ExportRequest['content'] {
-  if (content !== 'cleartext' || hasHidden({ work, masked: new Map() })) return content;
+  if (content !== 'cleartext' || kindsSent(work).length > 0) return content;
   const hasResults = rows !== 'failed' && work.some(({ plan }) => yieldsCleartext(plan.operation));
   return hasResults ? content : 'tokens';
 }

@@ -11,7 +11,7 @@ import type { ExportRequest, OutputRows } from './output-rows.ts';
 import type { RowOutput } from './row-output.ts';
 
 export interface JoinOptions {
-  readonly source: Pick<JobSource, 'identity' | 'read' | 'mended' | 'pending'>;
+  readonly source: Pick<JobSource, 'identity' | 'read' | 'mended' | 'pending' | 'typed'>;
   readonly format: Format;
   readonly read: ReadRecord;
   readonly rows: Pick<OutputRows, 'write'>;
@@ -44,9 +44,9 @@ export function openJoin(
   source: JobSource,
   store: Pick<ResultStore, 'createSequentialReader'>,
 ): Pick<JoinOptions, 'source' | 'read'> {
-  const { identity, mended, pending } = source;
+  const { identity, mended, pending, typed } = source;
   const read = readAhead((offset, length) => source.read(offset, length), identity.size);
-  return { source: { identity, read, mended, pending }, read: store.createSequentialReader() };
+  return { source: { identity, read, mended, pending, typed }, read: store.createSequentialReader() };
 }
 
 /** The chunks that have rows of an export. */

@@ -2,19 +2,25 @@ import type { Remaining } from '../../contract/models/batch.ts';
 import { type Cleartext, openCleartext } from '../../util/cleartext.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Table, Units } from '../reading/table.ts';
-import { shortestCard } from '../../masking/cards.ts';
+import { shortestCard, someCard } from '../../masking/cards.ts';
+import { cardsIn } from '../../masking/masking.ts';
 import { plainText } from '../../masking/plain-text.ts';
-import { cardEnd, createRunFinder, eachDigit, type DigitRun } from './card-numbers.ts';
+import { createRunFinder, digitsOf, textOf, type DigitRun } from './digit-runs.ts';
 import type { SentValues } from './sent-values.ts';
 import { ValueSet } from './value-set.ts';
 
 /**
  * Counts what an export leaves in clear in the cells it copies from the source: card numbers, and values that the job
- * sent. Told of each piece that is copied and of each token that the service gave; it keeps no value.
+ * sent. Told of each piece that is copied and of each token that the service gave; it keeps no value. A cell in which
+ * enough digits follow each other, or in which some may be written otherwise, is read as the masks read it, so that what
+ * they would hide is counted.
  */
 export interface LeakCheck {
-  /** The row that what follows is of: its index in a table, and its number, which is 0 for the header. */
-  row(table: Table, index: number, number: number): void;
+  /**
+   * The row that what follows is of: its index in a table, and its number, which is 0 for the header. Of one that the window
+   * wrote no values are counted: it could guess what a hidden cell holds.
+   */
+  row(table: Table, index: number, number: number, isTyped?: boolean): void;
   /** From one position in the table to another it goes out as it is. */
   copied(from: number, to: number): void;
   /** The same of one field that is not as the source has it. */
@@ -47,8 +53,8 @@ export function createLeakCheck(
 ): LeakCheck {
   const minDigits = Math.min(shortestCard, sent.shortestNumber);
   const findRuns = createRunFinder(delimiter, minDigits, lookAtRun, lookAtOther);
-  const findInPlain = createRunFinder('', minDigits, lookAtRun);
-  const findInToken = createRunFinder('', shortestCard, lookAtToken);
+  const findNumbers = createRunFinder('', minDigits, lookForNumbers);
+  const signs = createSignFinder();
   const tokens = new ValueSet(maxTokens);
   const waiting: {
     readonly hash: readonly [number, number];
@@ -62,8 +68,13 @@ export function createLeakCheck(
   let index = 0;
   let fieldColumn: number | null = null;
   let row = 0;
+  let isTypedRow = false;
+  /** The cell that was read last, and its card numbers. */
+  let readCell: readonly [Table, number, number] | null = null;
+  let ownCards: readonly string[] = [];
 
   function count(column: number, rowNumber: number, kind: 'cards' | 'values'): void {
+    if (kind === 'values' && isTypedRow) return;
     let place = places.get(column);
     if (place === undefined) {
       place = { cards: 0, values: 0, firstRow: rowNumber, lastRow: rowNumber };
@@ -81,48 +92,73 @@ export function createLeakCheck(
     return holds(openCleartext(table.value(index, column))) ? column : null;
   }
 
-  function hashDigits(run: DigitRun, from: number, last: number): void {
+  function hashDigits(digits: string): void {
     tokens.begin();
-    eachDigit(run, from, (run.before[last + 1] ?? 0) - (run.before[from] ?? 0), (digit) =>
-      tokens.unit(digit),
-    );
+    for (let at = 0; at < digits.length; at++) tokens.unit(digits.charCodeAt(at) - 0x30);
+  }
+
+  function lookForCards(text: Cleartext, column: number): void {
+    ownCards = cardsIn(text);
+    for (const card of ownCards) {
+      hashDigits(card);
+      if (tokens.has()) continue;
+      if (waiting.length < maxWaiting) waiting.push({ hash: tokens.sum(), column, row });
+      else count(column, row, 'cards');
+    }
+  }
+
+  /** Once, however many places of it are found. */
+  function lookAtCell(column: number): void {
+    if (table === null || fieldColumn !== null) return;
+    if (readCell?.[0] === table && readCell[1] === index && readCell[2] === column) return;
+    readCell = [table, index, column];
+    lookForCards(table.value(index, column), column);
   }
 
   function lookAtRun(run: DigitRun): void {
+    // Most runs are none: only of the others the cell is read as the masks read it.
+    if (hasGroupsOfCard(run) && someCard(textOf(run), 'issued', isFound)) {
+      const column = columnAt(run.positions[0] ?? 0);
+      if (column !== null) lookAtCell(column);
+    }
+    lookForNumbers(run);
+  }
+
+  function lookForNumbers(run: DigitRun): void {
+    if ((run.before[run.count] ?? 0) < sent.shortestNumber) return;
     for (let group = 0; group < run.count; group++) {
-      const card = cardEnd(run, group);
-      const last = card >= 0 ? card : sent.numberEnd(run, group);
+      const last = sent.numberEnd(run, group);
       if (last < 0) continue;
       const column = columnAt(run.positions[group] ?? 0);
-      if (column !== null && card < 0) count(column, row, 'values');
-      else if (column !== null) {
-        hashDigits(run, group, last);
-        if (!tokens.has()) {
-          if (waiting.length < maxWaiting) waiting.push({ hash: tokens.sum(), column, row });
-          else count(column, row, 'cards');
-        }
-      }
+      const isCounted = ownCards.length > 0 && ownCards.includes(digitsOf(run, group, last));
+      if (column !== null && !isCounted) count(column, row, 'values');
       group = last;
     }
   }
 
-  /** Once more, with digits of other scripts as plain ones: a number of both kinds in one cell is counted twice. */
+  /** Digits of other scripts and forms: a number that was sent, of both kinds in one cell, is counted twice. */
   function lookAtOther(position: number): void {
     const column = columnAt(position);
     if (table === null || column === null || fieldColumn !== null) return;
     const value = openCleartext(table.value(index, column));
-    if (!/(?![0-9])\p{Nd}/u.test(value)) return;
+    if ((value.match(anyDigit)?.length ?? 0) < minDigits) return;
+    lookAtCell(column);
+    if (!otherDigit.test(value)) return;
     fieldColumn = column;
     const plain = Buffer.from(plainText(value));
-    findInPlain(plain, 0, plain.length);
+    findNumbers(plain, 0, plain.length);
     fieldColumn = null;
   }
 
-  function lookAtToken(run: DigitRun): void {
-    const last = cardEnd(run, 0);
-    if (last < 0) return;
-    hashDigits(run, 0, last);
-    tokens.add();
+  /** What spells a digit. */
+  function lookAtSigns(from: number, to: number): void {
+    for (let at = signs.next(units, from); at < to; at = signs.next(units, at)) {
+      const column = columnAt(at);
+      if (table === null || column === null || fieldColumn !== null) return;
+      const end = Math.min(table.fieldEnd(index, column), to);
+      if (maySpellCard(units, table.fieldStart(index, column), end)) lookAtCell(column);
+      at = Math.max(at + 1, end);
+    }
   }
 
   function foundText(position: number): void {
@@ -132,11 +168,13 @@ export function createLeakCheck(
 
   function look(from: number, to: number): void {
     findRuns(units, from, to);
+    lookAtSigns(from, to);
     sent.findTexts(units, from, to, foundText);
   }
 
   return {
-    row(from, at, number) {
+    row(from, at, number, isTyped = false) {
+      isTypedRow = isTyped;
       table = from;
       index = at;
       row = number;
@@ -147,8 +185,11 @@ export function createLeakCheck(
     },
     copiedField(field, column) {
       fieldColumn = column;
+      lookForCards(field, column);
+      readCell = null;
       units = Buffer.from(plainText(openCleartext(field)));
-      look(0, units.length);
+      findNumbers(units, 0, units.length);
+      sent.findTexts(units, 0, units.length, foundText);
       fieldColumn = null;
       if (table !== null) ({ units } = table);
     },
@@ -156,8 +197,10 @@ export function createLeakCheck(
       return waiting.length > 0;
     },
     token(token) {
-      units = Buffer.from(plainText(openCleartext(token)));
-      findInToken(units, 0, units.length);
+      for (const card of cardsIn(token)) {
+        hashDigits(card);
+        tokens.add();
+      }
     },
     remaining() {
       for (const { hash, column, row: number } of waiting.splice(0))
@@ -171,6 +214,65 @@ export function createLeakCheck(
           .sort((a, b) => b.cards + b.values - (a.cards + a.values) || a.column - b.column)
           .slice(0, maxPlaces),
       };
+    },
+  };
+}
+
+const anyDigit = /[\p{Nd}\p{No}]/gu;
+const otherDigit = /(?![0-9])[\p{Nd}\p{No}]/u;
+const isFound = (): boolean => true;
+
+/**
+ * Whether enough digits of a run are in groups as `someCard` takes them: small ones, as dates and times have, only where all
+ * are alike.
+ */
+function hasGroupsOfCard({ count, before }: DigitRun): boolean {
+  if ((before[count] ?? 0) < shortestCard) return false;
+  const first = before[1] ?? 0;
+  let isEven = true;
+  let digits = 0;
+  for (let group = 0; group < count; group++) {
+    const size = (before[group + 1] ?? 0) - (before[group] ?? 0);
+    digits += size;
+    if (digits >= shortestCard) return true;
+    if (size < 3) digits = 0;
+    isEven &&= size === first || (group === count - 1 && size < first);
+  }
+  return isEven;
+}
+
+/** Each sign may make a digit of what follows it, in which there is one at least. */
+function maySpellCard(units: Units, from: number, to: number): boolean {
+  let digits = 0;
+  for (let at = from; at < to && digits < shortestCard; at++) {
+    const unit = units[at] ?? 0;
+    if ((unit >= 0x30 && unit <= 0x39) || unit === 0x26 || unit === 0x25 || unit === 0x5c) digits += 1;
+  }
+  return digits >= shortestCard;
+}
+
+/** Where signs stand that digits may be spelled with. Most files have few, and are gone through once for each of these. */
+function createSignFinder(): { next: (units: Units, from: number) => number } {
+  let known: Units | null = null;
+  let from = 0;
+  const signs = [0x26, 0x25, 0x5c];
+  const places = signs.map(() => -1);
+  return {
+    /** The first at a position or behind it; Infinity where there is none. */
+    next(units, position) {
+      if (units !== known || position < from) places.fill(-1);
+      known = units;
+      from = position;
+      let first = Infinity;
+      for (let at = 0; at < signs.length; at++) {
+        let place = places[at] ?? -1;
+        if (place < position) {
+          const found = units.indexOf(signs[at] ?? 0, position);
+          places[at] = place = found < 0 ? Infinity : found;
+        }
+        if (place < first) first = place;
+      }
+      return first;
     },
   };
 }

@@ -1,15 +1,15 @@
 import type { FailureCode } from '../../contract/errors.ts';
 import type { ExportChoice } from '../../contract/models/batch.ts';
 import { rowReasons } from '../../contract/row-reasons.ts';
-import { openCleartext } from '../../util/cleartext.ts';
+import { cleartext, openCleartext } from '../../util/cleartext.ts';
 import { mask, maskAgain, maskReason } from '../../masking/masking.ts';
 import { yieldsCleartext, yieldsMasks, type ColumnWork } from '../planning/plan.ts';
-import { hideAnywhere } from '../reading/fit.ts';
+import { hideFlawed } from '../reading/fit.ts';
 import type { Chunk, Format } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
 import { headerIndex } from '../../contract/table-place.ts';
 import { asCode, codeOfRow, rowStates, type ChunkResults } from '../storing/results.ts';
-import { hasHidden } from '../viewing/result-rows.ts';
+import { kindsSent } from '../viewing/result-rows.ts';
 import type { LeakCheck } from './leak-check.ts';
 import type { RowOutput } from './row-output.ts';
 
@@ -70,7 +70,8 @@ export function createOutputRows({
   const shownRows = choice.rows === 'shown' ? (choice.shownRows ?? new Uint32Array(0)) : null;
   let nextShown = 0;
   const hideInputs = choice.content !== 'cleartext';
-  const hideFlawed = hideInputs && hasHidden({ work, masked: new Map() });
+  const flawedKinds = hideInputs ? kindsSent(work) : [];
+  const hidesFlawed = flawedKinds.length > 0;
   const mapped = work
     .map((one, i) => {
       const { plan } = one;
@@ -91,10 +92,10 @@ export function createOutputRows({
   /** The columns of such a row are not known, so each field is taken by itself. */
   function writeFlawed(chunk: Chunk, index: number): void {
     const { table } = chunk;
-    if (!hideFlawed) leaks?.copied(table.rowStart(index), table.rowEnd(index));
+    if (!hidesFlawed) leaks?.copied(table.rowStart(index), table.rowEnd(index));
     let column = 0;
     const hideUntil = (end: number): void => {
-      for (; hideFlawed && column < Math.min(end, table.width(index)); column++)
+      for (; hidesFlawed && column < Math.min(end, table.width(index)); column++)
         hideField(chunk, index, column);
     };
     for (const one of mapped) {
@@ -107,10 +108,9 @@ export function createOutputRows({
 
   function hideField(chunk: Chunk, index: number, column: number): void {
     const { table } = chunk;
-    const field = table.value(index, column);
-    const hidden = hideAnywhere(field);
+    const hidden = hideFlawed(table.value(index, column), flawedKinds);
     output.replace(column, hidden);
-    if (hidden === openCleartext(field)) leaks?.copiedField(field, column);
+    leaks?.copiedField(cleartext(hidden), column);
   }
 
   /** A row may have several failed cells. */
@@ -151,7 +151,7 @@ export function createOutputRows({
   }
 
   function hideSurplus(chunk: Chunk, index: number): void {
-    for (let column = format.width; hideFlawed && column < chunk.table.width(index); column++)
+    for (let column = format.width; hidesFlawed && column < chunk.table.width(index); column++)
       hideField(chunk, index, column);
   }
 
@@ -203,7 +203,7 @@ export function createOutputRows({
         nextShown += 1;
       }
       output.begin(table, index);
-      leaks?.row(table, index, chunk.start.row + index);
+      leaks?.row(table, index, lastRow, chunk.typed.has(lastRow));
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
       if (state === rowStates.failed && results.flaws[index] !== undefined) {
         writeFlawed(chunk, index);

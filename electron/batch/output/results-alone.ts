@@ -88,6 +88,7 @@ export async function joinResults(
       table: tableOf(format, numbers),
       above: null,
       flaws: new Map(),
+      typed: new Set(),
     };
     const known = withoutPending(results.value, { firstRow: start.row, flaws: chunk.flaws }, mended.pending);
     for (let index = 0; index < count; index++) if (rows.write(chunk, known, index)) written += 1;

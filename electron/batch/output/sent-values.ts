@@ -2,15 +2,16 @@ import { done, type Outcome } from '../../contract/errors.ts';
 import { readAhead } from '../../storage/byte-source.ts';
 import type { ColumnWork } from '../planning/plan.ts';
 import { codecOf } from '../reading/encodings.ts';
-import { readChunk, type Format } from '../reading/read-rows.ts';
-import type { Table, Units } from '../reading/table.ts';
+import { readChunk, type Chunk, type Format } from '../reading/read-rows.ts';
+import type { Units } from '../reading/table.ts';
 import type { JobSource } from '../running/job-source.ts';
 import type { JournalEntry } from '../storing/journal.ts';
-import { eachDigit, type DigitRun } from './card-numbers.ts';
+import { eachDigit, type DigitRun } from './digit-runs.ts';
 import { ValueSet } from './value-set.ts';
 
-/** A shorter value stands in any file by chance, as "1" does. */
+/** A shorter value stands in any file by chance, as "1" does. One of letters and digits, as a document's number is, does not. */
 const minLength = 9;
+const minMixedLength = 6;
 const maxLength = 200;
 /** Of numbers and of texts each: 32 megabytes. The first of a file are looked for, and any behind them are not. */
 const maxValues = 2_000_000;
@@ -22,8 +23,8 @@ const maxValues = 2_000_000;
  * bytes in the encodings that need all of a file to tell these from others (Shift_JIS, GB 18030, Big5).
  */
 export interface SentValues {
-  /** What stands in a column from now on. */
-  addColumn(table: Table, column: number): void;
+  /** What stands in a column of some rows, but for those that the window wrote. */
+  addColumn(chunk: Pick<Chunk, 'table' | 'start' | 'typed'>, column: number): void;
   /** Digits of the shortest number; Infinity where there is none. */
   readonly shortestNumber: number;
   /** The index of the last group of a number that begins with group `from`; -1 where none does. */
@@ -76,8 +77,8 @@ function createSentValues({ delimiter, encoding }: Pick<Format, 'delimiter' | 'e
     shortestNumber = Math.min(shortestNumber, digits);
   }
 
-  function addText(units: Units, from: number, to: number): void {
-    if (to - from < minLength || to - from > maxLength) return;
+  function addText(units: Units, from: number, to: number, isMixed: boolean): void {
+    if (to - from < (isMixed ? minMixedLength : minLength) || to - from > maxLength) return;
     let isPhrase = false;
     for (let at = from; at < to; at++) {
       const unit = units[at] ?? 0;
@@ -92,10 +93,10 @@ function createSentValues({ delimiter, encoding }: Pick<Format, 'delimiter' | 'e
   }
 
   return {
-    addColumn(table, column) {
+    addColumn({ table, start, typed }, column) {
       const { units } = table;
       for (let row = 0; row < table.count; row++) {
-        if (!table.has(row, column)) continue;
+        if (!table.has(row, column) || typed.has(start.row + row)) continue;
         let from = table.fieldStart(row, column);
         let to = table.fieldEnd(row, column);
         while (from < to && isPunctuation(units[from] ?? 0)) from += 1;
@@ -108,7 +109,7 @@ function createSentValues({ delimiter, encoding }: Pick<Format, 'delimiter' | 'e
           else if (!isPunctuation(unit)) others += 1;
         }
         if (others === 0) addNumber(units, from, to, digits);
-        else addText(units, from, to);
+        else addText(units, from, to, digits >= 3);
       }
     },
     get shortestNumber() {
@@ -134,11 +135,11 @@ function createSentValues({ delimiter, encoding }: Pick<Format, 'delimiter' | 'e
       for (let at = from; at <= to; at++) {
         const kind = at === to ? unitKinds.cellEnd : (kinds[units[at] ?? 0] ?? unitKinds.word);
         if (kind === unitKinds.word) continue;
-        if (at - word >= minLength && hasText(units, word, at)) found(word);
+        if (at - word >= minMixedLength && hasText(units, word, at)) found(word);
         const isPhrase = word > cell;
         word = at + 1;
         if (kind !== unitKinds.cellEnd) continue;
-        if (isPhrase && hasPhrases && at - cell >= minLength && hasText(units, cell, at)) found(cell);
+        if (isPhrase && hasPhrases && at - cell >= minMixedLength && hasText(units, cell, at)) found(cell);
         cell = at + 1;
       }
     },
@@ -166,12 +167,12 @@ export async function collectSentValues({
   const sent = createSentValues(format);
   const columns = work.filter(({ plan }) => plan.operation === 'tokenize').map(({ plan }) => plan.column);
   if (columns.length === 0) return done(sent);
-  const { identity, mended } = source;
+  const { identity, mended, typed } = source;
   const read = readAhead((offset, length) => source.read(offset, length), identity.size);
   for (const entry of entries) {
-    const chunk = await readChunk({ identity, read, mended }, format, entry, Math.max(...columns) + 1);
+    const chunk = await readChunk({ identity, read, mended, typed }, format, entry, Math.max(...columns) + 1);
     if (!chunk.ok) return chunk;
-    for (const column of columns) sent.addColumn(chunk.value.table, column);
+    for (const column of columns) sent.addColumn(chunk.value, column);
   }
   return done(sent);
 }

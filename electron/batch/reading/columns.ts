@@ -3,7 +3,7 @@ import { cleartext, noteCleartext, openCleartext, openToken, type Cleartext } fr
 import { mask, maskCell, maskNumbers } from '../../masking/masking.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { isBlank } from '../../util/blank.ts';
-import { contentOf, hideAnywhere, looksLike, namesPersonal } from './fit.ts';
+import { contentOf, hideAnywhere, hideFlawed, looksLike, namesPersonal } from './fit.ts';
 import { beginning, readRows, type Format } from './read-rows.ts';
 
 /** Columns as they are shown: every name there, and each only once. */
@@ -13,14 +13,14 @@ export function describeColumns(format: Format, rows: readonly (readonly Clearte
     // A name may be the first row of a file without a header.
     const given = openCleartext(noteCleartext(cleartext(format.names?.[index] ?? '')));
     const words = [given, ...(format.words ?? []).map((row) => row[index] ?? '')];
-    const isPersonal = words.some(namesPersonal);
+    const values = rows.slice(0, 200).flatMap((row) => row[index] ?? []);
+    const isPersonal = words.some((word) => namesPersonal(word, values));
     // Where another row names the column, the one that a person took for the header may be one of its values.
-    const isHidden = format.hidesAll === true || (isPersonal && !namesPersonal(given));
-    const shown = isHidden ? '' : hideAnywhere(maskCell(given.slice(0, 900))).toWellFormed();
+    const isHidden = format.hidesAll === true || (isPersonal && !namesPersonal(given, values));
+    const shown = isHidden ? '' : hideAnywhere(given.slice(0, 900)).toWellFormed();
     const base = isBlank(shown) ? `Column ${index + 1}` : shown;
     const times = (seen.get(base) ?? 0) + 1;
     seen.set(base, times);
-    const values = rows.slice(0, 200).flatMap((row) => row[index] ?? []);
     // A passport's number may look like any other number: it is hidden as text, which shows none of it.
     const isText = format.hidesAll === true || isPersonal;
     const found = looksLike(values);
@@ -74,15 +74,16 @@ async function firstRows(source: ByteSource, format: Format): Promise<Cleartext[
  */
 export function createRowMask(
   columns: readonly Column[],
+  { hidesAll }: Pick<Format, 'hidesAll'> = {},
 ): (row: readonly Cleartext[], isFlawed: boolean) => string[] {
-  const hidesColumns = columns.some((column) => column.masked);
-  const hidesTexts = columns.some(({ masked, looksLike: like }) => masked && (like ?? 'text') === 'text');
+  // The widths of what a delimiter parts would tell where it stands in a value.
+  if (hidesAll === true)
+    return (row) => row.map((field) => (isBlank(openCleartext(field)) ? '' : hiddenField));
+  const kinds = columns.flatMap(({ masked, looksLike: like }) => (masked ? [like ?? 'text'] : []));
   return (row, isFlawed) =>
     row.map((field, i) => {
       const column = columns[i];
-      // One of its fields may be of a column that is hidden by its name.
-      if (isFlawed && hidesTexts) return clip(mask('text', field));
-      if (isFlawed) return clip(hidesColumns ? hideAnywhere(maskCell(field)) : maskCell(field));
+      if (isFlawed) return clip(hideFlawed(field, kinds));
       if (column?.masked === true) return clip(mask(column.looksLike ?? 'text', field));
       return clip(
         column?.content === 'tokens' && column.looksLike !== 'card' ? openToken(field) : maskCell(field),
@@ -90,9 +91,11 @@ export function createRowMask(
     });
 }
 
+const hiddenField = '•'.repeat(8);
+
 /** A row above the table: what stands in it is of no column. */
 export const showTitle = (row: readonly Cleartext[]): string[] =>
-  row.map((field) => clip(hideAnywhere(maskCell(field))));
+  row.map((field) => clip(hideAnywhere(field)));
 
 const maxCharacters = 500;
 const clip = (text: string): string =>

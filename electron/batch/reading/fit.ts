@@ -3,7 +3,7 @@ import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { ColumnPlan } from '../../contract/models/batch.ts';
 import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { isIban } from '../../masking/ibans.ts';
-import { isPossibleSsn, mask } from '../../masking/masking.ts';
+import { hidesSomething, isPossibleSsn, mask, maskCell } from '../../masking/masking.ts';
 import { plainText } from '../../masking/plain-text.ts';
 import { isBlank } from '../../util/blank.ts';
 
@@ -79,30 +79,49 @@ export function looksLike(values: readonly (Cleartext | string)[]): DefinitionKi
 const spelled = (header: string): string =>
   header.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll(/[^\p{L}]+/gu, ' ');
 
-const tokenWord = /^(?!un|de)(?:[a-z]*tokens?|token[a-z]*|tok|masks?|masked[a-z]*|hash(?:es|ed)?)$/;
+const tokenWord = /^(?!un|de)(?:[a-z]*tokens?|token[a-z]*|tok)$/;
+const hiddenWord = /^(?:masks?|masked[a-z]*|hash(?:es|ed)?)$/;
 const clearWord = /^(?:clear(?:text)?|plain(?:text)?|unmasked|detokeni[sz]ed|decrypted|unhashed)$/;
 
 /** A word of its own: "Tokyo", "Basingstoke" and "unmasked" name none. */
-function namesTokens(header: string): boolean {
+function names(header: string, word: RegExp): boolean {
   const words = spelled(header).toLowerCase().split(' ');
-  return words.some((word) => tokenWord.test(word)) && !words.some((word) => clearWord.test(word));
+  return words.some((one) => word.test(one)) && !words.some((one) => clearWord.test(one));
+}
+
+const isHash = (text: string): boolean =>
+  /[a-z]/i.test(text) && /^(?:[0-9a-f]{16,}|[\w+/-]{22,}={0,2})$/i.test(text);
+
+/**
+ * Whether a column holds tokens, masks or hashes by its name. A mask or a hash looks like one: what is called so and does
+ * not is a value.
+ */
+function saysHidden(header: string, values: readonly string[]): boolean {
+  if (names(header, tokenWord)) return true;
+  const filled = values.map((value) => value.trim()).filter((value) => value !== '');
+  return (
+    names(header, hiddenWord) &&
+    filled.filter((value) => hidesSomething.test(value) || isHash(value)).length * 2 >= filled.length
+  );
 }
 
 /** Whether a header says that its column holds cleartext worth hiding, and not tokens. */
-export function namesCleartext(header: string): boolean {
-  if (namesTokens(header)) return false;
-  return /\bpan\b|card.?(no|num)|cc.?(no|num)|ssn|social|e-?mail/i.test(header) || namesPersonal(header);
+export function namesCleartext(header: string, cells: readonly (Cleartext | string)[] = []): boolean {
+  if (saysHidden(header, cells.map(openCleartext))) return false;
+  return (
+    /\bpan\b|card.?(no|num)|cc.?(no|num)|ssn|social|e-?mail/i.test(header) || personal.test(spelled(header))
+  );
 }
 
 /** What a text of any form is hidden by: a document's or a tax number, an account, a date of birth. */
 const personal =
   /pass ?port|\bpass ?no\b|reisepass|passeport|pasaporte|passaporto|ausweis|iban|bank.?account|kontonummer|tax.?(id|no|num)|\btin\b|steuer.?(id|nummer)|date.?of.?birth|birth.?(date|day|dt)|\bd ?o ?b\b|\bborn\b|geburts|\bgeb ?datum\b|naissance|driv(er|ing).?s?.?lic|national.?(id|insurance)|\bnat ins\b|\bid ?card|\bnino\b|\b(cpf|dni|aadhaar)\b|\bnhs ?n/i;
-export const namesPersonal = (header: string): boolean =>
-  !namesTokens(header) && personal.test(spelled(header));
+export const namesPersonal = (header: string, cells: readonly (Cleartext | string)[] = []): boolean =>
+  personal.test(spelled(header)) && !saysHidden(header, cells.map(openCleartext));
 
 /** Nine digits may be anything; what else a column of this name holds is hidden whole. */
-const namesSsn = (header: string): boolean =>
-  !namesTokens(header) && /\bssn|social ?(security|sec|insurance)/i.test(spelled(header));
+const namesSsn = (header: string, values: readonly string[]): boolean =>
+  /\bssn|social ?(security|sec|insurance)/i.test(spelled(header)) && !saysHidden(header, values);
 
 /** Fewer card numbers than this are no basis for saying that they are none. */
 const enoughCards = 8;
@@ -118,16 +137,17 @@ export function contentOf(
   { header, words }: { header: string; words: readonly string[] },
 ): 'cleartext' | 'tokens' | null {
   const values = cells.map(openCleartext);
-  const saysCleartext = words.some(namesCleartext);
-  const saysTokens = namesTokens(header);
+  const saysCleartext = words.some((word) => namesCleartext(word, values));
+  const saysTokens = saysHidden(header, values);
   const byName = saysCleartext ? 'cleartext' : saysTokens ? 'tokens' : null;
   switch (like) {
     case null:
       // The first rows are blank: what comes later is hidden by its name.
       return saysCleartext ? 'cleartext' : null;
     case 'email':
-      // A token of an address is one too.
-      return saysTokens ? 'tokens' : 'cleartext';
+      // A token of an address is one too. Of masks some may be none.
+      if (!saysTokens) return 'cleartext';
+      return names(header, tokenWord) ? 'tokens' : null;
     case 'card':
       if (holdsCards(values)) return 'cleartext';
       if (byName === 'cleartext' && values.filter(isCard).length >= enoughCards) return 'tokens';
@@ -139,7 +159,7 @@ export function contentOf(
       return impossible.length >= ssns.length * 0.05 ? 'tokens' : 'cleartext';
     }
     case 'text':
-      return words.some((word) => namesPersonal(word) || namesSsn(word)) || holdsIbans(values)
+      return words.some((word) => namesPersonal(word, values) || namesSsn(word, values)) || holdsIbans(values)
         ? 'cleartext'
         : null;
   }
@@ -184,10 +204,24 @@ export function looksTokenized(cell: Cleartext | string, kind: DefinitionKind): 
   return kind === 'card' && isCard(value) && !passesLuhn(value);
 }
 
-/** The columns of a malformed row are not known, so each field is masked by what it looks like. */
+/**
+ * A cell of which the column is not known, as a name is. What looks like a value is masked as one, and all of it where only
+ * a part does.
+ */
 export function hideAnywhere(cell: Cleartext | string): string {
   const field = openCleartext(cell);
   const like = looksLike([field]);
   if (like !== null && like !== 'text') return mask(like, field);
-  return /\d{9}|\d[\d -]{10,}\d|@/.test(plainText(field)) ? mask('text', field) : field;
+  const masked = maskCell(field);
+  return /\d{9}|\d[\d -]{10,}\d|@/.test(plainText(masked)) ? mask('text', field) : masked;
+}
+
+/**
+ * The columns of a malformed row are not known, so any field may be of one of the hidden ones, which are of these kinds.
+ * A text looks like nothing: where it is hidden, every field is.
+ */
+export function hideFlawed(cell: Cleartext | string, kinds: Iterable<DefinitionKind>): string {
+  const hidden = new Set(kinds);
+  if (hidden.has('text')) return mask('text', cell);
+  return hidden.size > 0 ? hideAnywhere(cell) : maskCell(cell);
 }

@@ -11,7 +11,6 @@ import type {
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { DetectedFormat } from './detect.ts';
-import { maskCell } from '../../masking/masking.ts';
 import { createRowMask, describeColumns, showTitle } from './columns.ts';
 import { fits, hideAnywhere, isBlankCell, isScientific, passesLuhn } from './fit.ts';
 import { beginning, endOf, readRows, type Chunk, type Format } from './read-rows.ts';
@@ -43,7 +42,7 @@ export async function preview(
   }
   const rows = chunk?.table.firstRows() ?? [];
   const columns = describeColumns(format, rows).map((column) => maskedAlso(column, masked));
-  const show = createRowMask(columns);
+  const show = createRowMask(columns, format);
   const end = format.lastRows.length - (format.rowsBelow ?? 0);
   const hasAll =
     chunk === null || (rows.length <= maxRows && chunk.end.offset >= endOf(format, bytes.identity));
@@ -119,7 +118,7 @@ export async function noticedRows(
     const { table, flaws, start } = chunk;
     if (columns === null) {
       columns = describeColumns(format, table.firstRows()).map((column) => maskedAlso(column, masked));
-      show = createRowMask(columns);
+      show = createRowMask(columns, format);
     }
     const column = columns.find(({ name }) => name.slice(0, 200) === notice.column)?.index ?? null;
     const planned = mapped.find((one) => one.column === column);
@@ -159,7 +158,7 @@ export function headerNotices({ names, headerFlaw }: Format): Notice[] {
     notices.push({ kind: 'header-damaged', row: 0, column: null, count: 1 });
   if (empty > 0) notices.push({ kind: 'header-empty', row: 0, column: null, count: empty });
   if (twice.length > 0) {
-    const column = hideAnywhere(maskCell(twice[0] ?? ''))
+    const column = hideAnywhere(twice[0] ?? '')
       .slice(0, 200)
       .toWellFormed();
     notices.push({ kind: 'header-duplicate', row: 0, column, count: twice.length });

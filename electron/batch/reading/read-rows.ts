@@ -38,7 +38,14 @@ export interface Chunk extends ChunkRange {
   readonly above: Table | null;
   /** Rows that go out as they came in and are not sent, by their index in the chunk. */
   readonly flaws: ReadonlyMap<number, FailureCode>;
+  /**
+   * Rows that the window wrote itself, by their number. What is answered to the window may not depend on whether something
+   * of them is what another cell holds: that would be told of a hidden one, a guess at a time.
+   */
+  readonly typed: ReadonlySet<number>;
 }
+
+const noRows: ReadonlySet<number> = new Set();
 
 const readBytes = 256 * 1024;
 const maxChunkBytes = 96 * 1024;
@@ -137,6 +144,7 @@ export async function* readRows(
       table,
       above: above === 0 ? null : all.rows(0, above),
       flaws: maxFields === undefined ? table.findFlaws(format.width, format.names) : new Map(),
+      typed: noRows,
       crc: crc32(bytes),
     });
     ahead = 0;
@@ -151,6 +159,8 @@ export async function* readRows(
 export interface RowSource extends Pick<ByteSource, 'identity' | 'read'> {
   /** What stands in place of some rows, by their number. */
   readonly mended: ReadonlyMap<number, Buffer>;
+  /** Those of them that the window wrote. */
+  readonly typed: ReadonlySet<number>;
 }
 
 /**
@@ -168,7 +178,7 @@ export async function readChunk(
     if (!chunk.ok) return chunk;
     const { end, crc } = chunk.value;
     const same = end.offset === range.end.offset && end.row === range.end.row && crc === range.crc;
-    return same ? replaceRows(chunk.value, format, source.mended) : failed('file.changed');
+    return same ? replaceRows(chunk.value, format, source) : failed('file.changed');
   }
   return failed('file.changed');
 }
@@ -212,7 +222,7 @@ export async function* readBelow(
 function replaceRows(
   chunk: Chunk,
   { encoding, newline, width, names, ...format }: Format,
-  mended: ReadonlyMap<number, Buffer>,
+  { mended, typed }: Pick<RowSource, 'mended' | 'typed'>,
 ): Outcome<Chunk> {
   const { start, table } = chunk;
   const parts: Buffer[] = [];
@@ -228,5 +238,5 @@ function replaceRows(
   const spans = findRows(view, { ...layoutOf(format), newline, isEnd: true, isFull: true, until: Infinity });
   if (spans.count !== table.count) return failed('job.damaged');
   const replaced = new Table({ encoding, bytes, view }, spans);
-  return done({ ...chunk, table: replaced, flaws: replaced.findFlaws(width, names) });
+  return done({ ...chunk, table: replaced, flaws: replaced.findFlaws(width, names), typed });
 }

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Reading, Source, Layout } from '../../contract/models/batch.ts';
 import { maskNumbers } from '../../masking/masking.ts';
-import { type ByteSource, openFile } from '../../storage/byte-source.ts';
+import { type ByteSource, type Identity, openFile } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
 import { hidesAnything } from './columns.ts';
 import { detectFormat, type DetectedFormat } from './detect.ts';
@@ -24,6 +24,8 @@ export interface OpenSource {
   readonly bytes: ByteSource;
   /** Null where the rows are in a text file of their own. */
   readonly copy: EncryptedCopy | null;
+  /** The file as it was when it was opened; null where there is none. */
+  readonly file: Identity | null;
   /** What is known of its reading, and not for a person to choose. */
   readonly fixed: Partial<Reading>;
   /** What converting a sheet found out about it; null for text. */
@@ -117,7 +119,7 @@ export function createSources(
     return found === undefined ? failed('file.unknown') : done(found);
   }
 
-  async function openWorkbook(path: string, size: number, sheet: string | null): Promise<Outcome<Source>> {
+  async function openWorkbook(path: string, file: Identity, sheet: string | null): Promise<Outcome<Source>> {
     converting?.abort();
     const abort = new AbortController();
     converting = abort;
@@ -135,26 +137,33 @@ export function createSources(
     if (!created.ok) return withFileName(created, name);
     const { result, bytes, copy } = created.value;
     const fixed = { ...layoutOf(canonical), quote: undefined, encoding: canonical.encoding };
-    return done(add(name, size, { path, bytes, copy, fixed, converted: result }));
+    return done(add(name, file.size, { path, bytes, copy, file, fixed, converted: result }));
   }
 
   async function openPath(path: string, sheet: string | null = null): Promise<Outcome<Source>> {
     const bytes = await openFile(path);
     if (!bytes.ok) return bytes;
-    const { size } = bytes.value.identity;
-    if (size === 0) {
+    const { identity: file } = bytes.value;
+    if (file.size === 0) {
       await bytes.value.close();
       return failed('file.empty');
     }
     const found = await detectFileKind(bytes.value);
     if (found.kind === 'text') {
       return done(
-        add(basename(path), size, { path, bytes: bytes.value, copy: null, fixed: {}, converted: null }),
+        add(basename(path), file.size, {
+          path,
+          bytes: bytes.value,
+          copy: null,
+          file,
+          fixed: {},
+          converted: null,
+        }),
       );
     }
     await bytes.value.close();
     return found.kind === 'archive'
-      ? openWorkbook(path, size, sheet)
+      ? openWorkbook(path, file, sheet)
       : failed('file.not-a-table', { subject: found.name });
   }
 
@@ -171,7 +180,14 @@ export function createSources(
       const { bytes, copy } = created.value;
       const fixed = { encoding: 'utf-8' } as const;
       return done(
-        add('Pasted rows', bytes.identity.size, { path: null, bytes, copy, fixed, converted: null }),
+        add('Pasted rows', bytes.identity.size, {
+          path: null,
+          bytes,
+          copy,
+          file: null,
+          fixed,
+          converted: null,
+        }),
       );
     },
     async openStored({ name, path, reading, bytes: stored }) {
@@ -189,7 +205,7 @@ export function createSources(
       if (!created.ok) return created;
       const { bytes, copy } = created.value;
       const fixed = { ...layoutOf(reading), encoding: reading.encoding };
-      return done(add(name, size, { path, bytes, copy, fixed, converted: null }));
+      return done(add(name, size, { path, bytes, copy, file: null, fixed, converted: null }));
     },
     async openSheet(sourceId, sheet) {
       const found = find(sourceId);

@@ -175,12 +175,15 @@ export class Table {
   }
 
   fieldStart(row: number, column: number): number {
-    const { firstFields, fieldEnds, rowStarts } = this.#spans;
-    const at = row + this.#skipped;
-    return column === 0 ? (rowStarts[at] ?? 0) : (fieldEnds[(firstFields[at] ?? 0) + column - 1] ?? 0) + 1;
+    return column === 0
+      ? (this.#spans.rowStarts[row + this.#skipped] ?? 0)
+      : this.fieldEnd(row, column - 1) + 1;
   }
 
   fieldEnd(row: number, column: number): number {
+    // Or it would be a field of another row, and what is copied from there on this one's and all between.
+    if (this.#dialect !== null && column >= this.#found(row))
+      return this.rowStart(row) + this.#wholeRow(row, this.#dialect).fieldEnd(0, column);
     const { firstFields, fieldEnds } = this.#spans;
     return fieldEnds[(firstFields[row + this.#skipped] ?? 0) + column] ?? 0;
   }

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import { jobsPerPage, type DamagedJob, type Job, type Plan } from '../../contract/models/batch.ts';
+import {
+  jobsPerPage,
+  plan as planSchema,
+  type DamagedJob,
+  type Job,
+  type Plan,
+} from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { BatchOptions } from '../options.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
@@ -26,6 +32,7 @@ import { addCounts, emptyTally } from '../storing/results.ts';
 import { createFiguresReader, type JobFigures } from './job-figures.ts';
 import { BatchJob } from './job.ts';
 import { copyName } from './job-source.ts';
+import type { RunIdentity } from './run-identity.ts';
 
 /** All jobs of this app, those of earlier runs included. */
 export interface JobList {
@@ -35,7 +42,12 @@ export interface JobList {
    */
   load(): Promise<Outcome<null>>;
   /** Stores and lists a job; nothing of it runs yet. Failures: keychain.*, file.*; job.busy while the app closes. */
-  create(draft: Draft, plan: Plan): Promise<Outcome<BatchJob>>;
+  create(draft: Draft, plan: Plan, run: RunIdentity | null): Promise<Outcome<BatchJob>>;
+  /**
+   * The newest one that such a run began, with this very plan: one whose policy a person changed is that person's. Waits for
+   * `load`. Failures: those of `load`.
+   */
+  findRun(run: RunIdentity, plan: Plan): Promise<Outcome<BatchJob | null>>;
   remove(jobId: string): void;
   /**
    * Waits for `load` where the job is not known yet. Failures: job.unknown, those of `load`; job.busy while the app
@@ -58,6 +70,9 @@ export type JobListOptions = Pick<
 
 /** Read at the same time when the app starts. */
 const foldersAtOnce = 16;
+
+/** The same for two plans that say the same: parsed, its members have one order. */
+const textOf = (plan: Plan): string => JSON.stringify(planSchema.parse(plan));
 
 /** The newest first. */
 function compareJobs(a: Pick<Job, 'jobId' | 'startedAt'>, b: Pick<Job, 'jobId' | 'startedAt'>): number {
@@ -143,10 +158,10 @@ export function createJobList(options: JobListOptions): JobList {
 
   return {
     load: loadOnce,
-    async create(draft, plan) {
+    async create(draft, plan, run) {
       const key = await options.keychain.key(keyAccount);
       if (!key.ok) return key;
-      const spec = await createSpec(draft, plan, options.clock.now());
+      const spec = await createSpec(draft, { plan, run, now: options.clock.now() });
       const folder = join(options.folder, spec.jobId);
       const { copy } = draft.opened;
       const created = await createJobFolder(folder, {
@@ -170,6 +185,15 @@ export function createJobList(options: JobListOptions): JobList {
     remove(jobId) {
       jobs.delete(jobId);
       ordered = null;
+    },
+    async findRun({ identity }, plan) {
+      const loaded = await loadOnce();
+      if (!loaded.ok) return loaded;
+      const asked = textOf(plan);
+      const [newest] = [...jobs.values()]
+        .filter(({ spec }) => spec.run?.identity === identity && textOf(spec.plan) === asked)
+        .sort((a, b) => compareJobs(a.spec, b.spec));
+      return done(newest ?? null);
     },
     async find(jobId) {
       const known = jobs.get(jobId);
@@ -200,8 +224,7 @@ export function createJobList(options: JobListOptions): JobList {
 
 async function createSpec(
   { opened, format, work, connection, counted }: Draft,
-  plan: Plan,
-  now: number,
+  { plan, run, now }: { readonly plan: Plan; readonly run: RunIdentity | null; readonly now: number },
 ): Promise<JobSpec> {
   const columns = await firstColumns(opened.bytes, format);
   return {
@@ -231,6 +254,7 @@ async function createSpec(
       }),
     ],
     startedAt: new Date(now).toISOString(),
+    run,
   };
 }
 

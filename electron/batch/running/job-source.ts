@@ -68,8 +68,8 @@ export function createSourceOpener(
       await again.value.close();
       return still;
     };
-    const { rows: mended, pending } = corrected.value;
-    return done({ ...source, check, mended, pending });
+    const { rows: mended, pending, typed } = corrected.value;
+    return done({ ...source, check, mended, pending, typed });
   };
 }
 
@@ -137,7 +137,7 @@ const minRowsPerChunk = 50;
 /** Where each value is a request of its own: what is sent again after a kill stays a few seconds' worth. */
 const maskedValuesPerChunk = 100;
 
-type Source = Pick<JobSource, 'identity' | 'read' | 'check' | 'mended'>;
+type Source = Pick<JobSource, 'identity' | 'read' | 'check' | 'mended' | 'typed'>;
 
 /** The chunks from where the results end, for so many values in flight. Failures: file.*, row.field-too-long. */
 export async function* remainingChunks(

@@ -279,7 +279,10 @@ export class BatchJob {
       await this.#record.save(before);
       return begun;
     }
-    const source: JobSource = { ...unmerged.value, ...(merged !== undefined && { mended: merged.rows }) };
+    const source: JobSource = {
+      ...unmerged.value,
+      ...(merged !== undefined && { mended: merged.rows, typed: merged.typed }),
+    };
     // Whatever is tried again, those go with it: their results are of the values before.
     const pending = new Set(merged?.pending ?? source.pending);
     this.#stopRequest = null;

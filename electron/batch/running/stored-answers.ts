@@ -13,17 +13,17 @@ import type { JobSource } from './job-source.ts';
  * have none: their answers are of other values. Failures: file.*, job.damaged.
  */
 export async function* readStoredAnswers(
-  source: Pick<JobSource, 'identity' | 'read' | 'mended'>,
+  source: Pick<JobSource, 'identity' | 'read' | 'mended' | 'typed'>,
   { format, plan }: Pick<JobSpec, 'format' | 'plan'>,
   store: Pick<ResultStore, 'entries' | 'createSequentialReader'>,
   pending: ReadonlySet<number>,
 ): AsyncGenerator<Outcome<readonly (StoredAnswer & { readonly index: number })[]>, void> {
-  const { identity, mended } = source;
+  const { identity, mended, typed } = source;
   const read = readAhead((offset, length) => source.read(offset, length), identity.size);
   const readResults = store.createSequentialReader();
   const maxFields = Math.max(...plan.columns.map(({ column }) => column)) + 1;
   for (const entry of [...store.entries]) {
-    const chunk = await readChunk({ identity, read, mended }, format, entry, maxFields);
+    const chunk = await readChunk({ identity, read, mended, typed }, format, entry, maxFields);
     const results = chunk.ok ? await readResults(entry) : chunk;
     if (!chunk.ok || !results.ok) {
       yield chunk.ok ? (results as Extract<typeof results, { ok: false }>) : chunk;

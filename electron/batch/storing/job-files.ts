@@ -57,6 +57,15 @@ const jobSpec = z.object({
   maskedColumns: z.array(z.object({ column: z.number(), kind: definitionKind })),
   columns: z.array(z.string()),
   startedAt: z.string(),
+  /** Where a command began it, see `RunIdentity`. */
+  run: z
+    .object({
+      identity: z.string(),
+      file: z.object({ bytes: z.number(), sha256: z.string() }),
+      mapping: z.string(),
+    })
+    .nullable()
+    .default(null),
 });
 export type JobSpec = z.infer<typeof jobSpec>;
 
@@ -64,11 +73,11 @@ export const maskedColumnsOf = ({ maskedColumns }: JobSpec): ReadonlyMap<number,
   new Map(maskedColumns.map(({ column, kind }) => [column, kind]));
 
 /** `job.json`: the spec under the key of the job's results. Version 1 had it in clear: it is read, and encrypted then. */
-const encryptedSpec = z.object({ version: z.literal(2), jobId: z.string(), spec: z.base64() });
+export const encryptedSpec = z.object({ version: z.literal(2), jobId: z.string(), spec: z.base64() });
 const specContext = 'job.json';
 
 /** `state.json`: how far a job got, for the list. Where the journal differs in the count of rows, the journal is right. */
-const storedState = z.object({
+export const storedState = z.object({
   state: jobState,
   endedAt: z.string().nullable(),
   total: z.number().nullable(),

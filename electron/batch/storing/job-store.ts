@@ -70,7 +70,7 @@ export function createJobStore({ keychain, folder, jobId, stored }: JobStoreOpti
     if (!ciphering.ok) return ciphering;
     if (store === null) throw new Error('the store is closed');
     const written = await writeMendedRows(folder, ciphering.value, { ...next, sentFrom: endOf(store) });
-    if (written.ok) mended = { rows: next.rows, pending: new Set(next.pending) };
+    if (written.ok) mended = { ...next, pending: new Set(next.pending) };
     return written;
   }
 
@@ -95,7 +95,8 @@ export function createJobStore({ keychain, folder, jobId, stored }: JobStoreOpti
       if (!ciphering.ok) return ciphering;
       const read = await readMendedRows(folder, ciphering.value);
       if (!read.ok) return read;
-      mended = { rows: read.value.rows, pending: await stillPending(read.value) };
+      const { rows, typed } = read.value;
+      mended = { rows, typed, pending: await stillPending(read.value) };
       return done(mended);
     },
     writeMended,

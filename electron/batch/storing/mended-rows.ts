@@ -12,6 +12,8 @@ export interface MendedRows {
   readonly rows: ReadonlyMap<number, Buffer>;
   /** Those whose values were not sent yet. */
   readonly pending: ReadonlySet<number>;
+  /** Those that the window wrote itself, in rows that were pasted. */
+  readonly typed: ReadonlySet<number>;
 }
 
 export interface StoredMendedRows extends MendedRows {
@@ -19,7 +21,12 @@ export interface StoredMendedRows extends MendedRows {
   readonly sentFrom: number;
 }
 
-const nothingMended: StoredMendedRows = { rows: new Map(), pending: new Set(), sentFrom: 0 };
+const nothingMended: StoredMendedRows = {
+  rows: new Map(),
+  pending: new Set(),
+  typed: new Set(),
+  sentFrom: 0,
+};
 
 /** In the job's folder, encrypted. Written whole or not at all. */
 const fileName = 'mended';
@@ -30,6 +37,8 @@ const stored = z.object({
   rows: z.array(z.int()),
   lengths: z.array(z.int()),
   pending: z.array(z.int()),
+  /** Absent where an earlier version wrote it: then any may be. */
+  typed: z.array(z.int()).optional(),
   sentFrom: z.int(),
 });
 /** Of an earlier version: all in one line. */
@@ -58,6 +67,7 @@ function decode(bytes: Buffer): StoredMendedRows {
     return {
       rows: new Map(rows.map(([row, encoded]) => [row, Buffer.from(encoded, 'base64')])),
       pending: new Set(pending),
+      typed: new Set(rows.map(([row]) => row)),
       // Where they were sent, that version wrote none of them.
       sentFrom: Infinity,
     };
@@ -66,6 +76,7 @@ function decode(bytes: Buffer): StoredMendedRows {
     rows: numbers,
     lengths,
     pending,
+    typed = numbers,
     sentFrom,
   } = stored.parse(JSON.parse(bytes.toString('utf8', 0, end)));
   const rows = new Map<number, Buffer>();
@@ -76,20 +87,21 @@ function decode(bytes: Buffer): StoredMendedRows {
     from += length;
   }
   if (from !== bytes.length) throw new RangeError('its rows are not all there');
-  return { rows, pending: new Set(pending), sentFrom };
+  return { rows, pending: new Set(pending), typed: new Set(typed), sentFrom };
 }
 
 /** Failures: file.disk-full, file.unwritable. */
 export async function writeMendedRows(
   folder: string,
   cipher: RecordCipher,
-  { rows, pending, sentFrom }: StoredMendedRows,
+  { rows, pending, typed, sentFrom }: StoredMendedRows,
 ): Promise<Outcome<null>> {
   const head: z.infer<typeof stored> = {
     version: 2,
     rows: [...rows.keys()],
     lengths: Array.from(rows.values(), ({ length }) => length),
     pending: [...pending],
+    typed: [...typed],
     sentFrom,
   };
   const cleartext = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...rows.values()]);

@@ -15,7 +15,8 @@ const maxDifferent = 10_000;
 
 /**
  * What a column holds, in figures that a mask tells: schemes, first six digits, mail domains, lengths, and how many
- * cells are blank or failed. Distinct values are counted, as they are before a run, and not told.
+ * cells are blank or failed. Distinct values are counted, as they are before a run, and not told; what the window wrote is
+ * not among them.
  * Failures: those of reading; service.cancelled.
  */
 export async function profileColumn(
@@ -38,7 +39,8 @@ export async function profileColumn(
       }
       const { text, state } = showCell(loaded, index, rows.view, column);
       const input = openCleartext(loaded.chunk.table.value(index, source));
-      if (!isBlank(input)) distinct.add(input, 0);
+      const isTyped = loaded.chunk.typed.has(loaded.chunk.start.row + index);
+      if (!isBlank(input) && !isTyped) distinct.add(input, 0);
       if (state === 'failed') counts.failed += 1;
       else if (state === 'unmatched') counts.unmatched += 1;
       else if (state === 'blank' || (isBlank(text) && state !== 'matched')) counts.blank += 1;

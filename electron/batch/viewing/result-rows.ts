@@ -4,8 +4,8 @@ import type { ResultRow, RowFilter, RowsPage } from '../../contract/models/rows.
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { givenBy } from '../../contract/operations.ts';
 import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
-import { mask, maskAgain, maskCell, maskReason } from '../../masking/masking.ts';
-import { hideAnywhere } from '../reading/fit.ts';
+import { maskAgain, maskReason } from '../../masking/masking.ts';
+import { hideFlawed } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import { asCode, codeOfRow, rowStates, stateOf, type ChunkResults } from '../storing/results.ts';
@@ -132,11 +132,8 @@ export function showAs(
   return clip(showInput(text, { maskedAs, isToken: false }));
 }
 
-/** The columns of such a row are not known: where one is hidden by its name, any field may be of it. */
-function showFlawed(field: Cleartext, view: View): string {
-  if (view.masked.values().some((kind) => kind === 'text')) return mask('text', field);
-  return hasHidden(view) ? hideAnywhere(maskCell(field)) : maskCell(field);
-}
+const showFlawed = (field: Cleartext, { work, masked }: View): string =>
+  hideFlawed(field, [...masked.values(), ...kindsSent(work)]);
 
 /** One row for the window, all of it or some columns. A row that could not be sent has the fields it has. */
 export function showRow(
@@ -160,9 +157,9 @@ export function showRow(
   };
 }
 
-/** Whether the source itself holds cleartext that is hidden. */
-export const hasHidden = ({ work, masked }: Pick<View, 'work' | 'masked'>): boolean =>
-  masked.size > 0 || work.some(({ plan }) => plan.operation === 'tokenize');
+/** Of which kinds the values in clear are that a job sends. */
+export const kindsSent = (work: readonly ColumnWork[]): DefinitionKind[] =>
+  work.flatMap(({ plan, kind }) => (plan.operation === 'tokenize' ? [kind] : []));
 
 function clip(text: string): string {
   return (text.length > maxLength ? `${text.slice(0, maxLength)}…` : text).toWellFormed();

@@ -249,6 +249,10 @@ export const mapping = z.strictObject({
     .array(notice.pick({ kind: true, count: true }).extend({ column: z.string().max(1_000).nullable() }))
     .max(1_000)
     .optional(),
+  /** Of a workbook, the sheet that it was saved for. */
+  sheet: z.string().max(100).optional(),
+  /** What the last of its files was like, counted before anything was sent: the next one is compared with it. */
+  normal: z.strictObject({ name: z.string().max(300), rows: count, notValid: count }).optional(),
   columns: z.array(columnPlan.omit({ column: true }).extend({ header: z.string().max(1_000) })).max(20),
 });
 export type Mapping = z.infer<typeof mapping>;
@@ -430,6 +434,8 @@ export const exportChoice = z.strictObject({
   newline: z.enum(['\r\n', '\n']),
   /** Asked for with cleartext, and where an administrator wants one for what stays in clear. */
   grounds: grounds.nullable(),
+  /** Writes a signed receipt beside the file. */
+  receipt: z.boolean().optional(),
   /** Encrypts the file (age, scrypt recipient) so that no cleartext touches the disk; eight units at least. */
   passphrase: obscuredPassphrase.nullable(),
 });
@@ -544,5 +550,12 @@ export const exported = z.strictObject({
   bytes: count,
   /** Null for a file in clear, which was not looked at. */
   remaining: remaining.nullable(),
+  /** Where one was asked for: its name and who signed it; or why there is none, though the file is there. */
+  receipt: z
+    .union([
+      z.strictObject({ name: z.string().max(300), signer: z.string().max(64) }),
+      z.strictObject({ failure: failureSchema }),
+    ])
+    .optional(),
 });
 export type Exported = z.infer<typeof exported>;

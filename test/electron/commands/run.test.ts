@@ -1,98 +1,42 @@
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
-import { afterEach, expect, test } from 'vitest';
-import { parseRun, type RunArguments } from '../../../electron/commands/arguments.ts';
-import { createCommandPlatform } from '../../../electron/commands/command-platform.ts';
-import { exitCodes, runFiles, type RunLine } from '../../../electron/commands/run.ts';
-import type { Mapping } from '../../../electron/contract/models/batch.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { parseCommand } from '../../../electron/commands/arguments.ts';
+import { exitCodes } from '../../../electron/commands/ends.ts';
+import { runFiles } from '../../../electron/commands/run.ts';
+import type { RunLine } from '../../../electron/contract/models/run-lines.ts';
+import { receipt } from '../../../electron/contract/models/receipt.ts';
+import { verifyEvidence } from '../../../scripts/verify-evidence.ts';
 import { sentenceFor } from '../../../src/messages/messages.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
-import { obscured, openWholeApp, type WholeApp } from '../../support/whole-app.ts';
+import type { Plan } from '../../../electron/contract/models/batch.ts';
+import { formatNotice } from '../../../src/messages/notices.ts';
+import { bundleRun, killRuns } from '../../faults/killed-runs.ts';
+import { openCommand, type Command } from '../../support/command-app.ts';
+import { monthCards as cards, monthRows as month, saveMapping } from '../../support/saved-mapping.ts';
+import { text, workbook } from '../../support/make-workbook.ts';
+import { obscured } from '../../support/whole-app.ts';
 
 /* `tokendesk run` over everything but Electron: the same app that the window asks. */
 
-const origin = 'app://tokendesk';
-const cards = ['4111118124045251', '5500005555555559', '4012888888881881', '6011111111111117'];
-const opened: WholeApp[] = [];
-afterEach(async () => {
-  for (const app of opened.splice(0)) await app.close();
+let command: Command;
+beforeAll(async () => {
+  command = await openCommand();
+  await saveMapping(command.app, path.join(command.folder, 'october.csv'));
 });
-
-async function openCommand(given: Parameters<typeof openWholeApp>[0] = {}) {
-  const folder = tempFolder();
-  const { platform, app } = createCommandPlatform({
-    origin,
-    env: {},
-    version: '1',
-    home: '',
-    resources: path.resolve('resources'),
-    site: '',
-  });
-  const { home: _home, site: _site, ...rest } = platform;
-  const whole = await openWholeApp({ ...given, platform: { ...rest, ...given.platform } });
-  opened.push(whole);
-  const write = (name: string, lines: readonly string[]): string => {
-    const file = path.join(folder, name);
-    fs.writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
-    return file;
-  };
-  return { whole, app, folder, write };
-}
-type Command = Awaited<ReturnType<typeof openCommand>>;
-
-const month = (count: number, header = 'id,card,note'): string[] => [
-  header,
-  ...Array.from({ length: count }, (_, n) => `${n},${cards[n % cards.length] ?? ''},ok`),
-];
-
-/** October by hand: the file is looked at, mapped, and the mapping saved. */
-async function saveMapping(
-  { app, write }: Command,
-  definition = 'card-number',
-  reading?: Mapping['reading'],
-) {
-  await app.ask('connections.startBuiltIn', {});
-  const chosen = await app.ask('batch.drop', { reference: write('october.csv', month(8)) });
-  const preview = await app.ask('batch.preview', {
-    sourceId: chosen.ok ? chosen.value.sourceId : '',
-    reading: {},
-    masked: null,
-  });
-  const state = await app.ask('app.state', {});
-  if (!preview.ok || !state.ok || !('connections' in state.value)) throw new Error('Not ready');
-  const { active, connections } = state.value;
-  const connection = connections.find(({ id }) => id === active?.connectionId);
-  return app.ask('batch.saveMapping', {
-    name: 'Cards',
-    header: preview.value.columns.map(({ name }) => name),
-    origin: { connectionId: connection?.id ?? '', environment: connection?.environment ?? '' },
-    ...(reading !== undefined && { reading }),
-    columns: [
-      {
-        header: 'card',
-        operation: 'tokenize',
-        policy: 'analyst',
-        definition,
-        target: null,
-        parts: null,
-        pattern: null,
-        into: 'replace',
-      },
-    ],
-  });
-}
+afterAll(() => command.close());
 
 async function run(
-  command: Command,
   args: readonly string[],
-  over: { signal?: AbortSignal; passphrase?: string } = {},
+  over: { signal?: AbortSignal; passphrase?: string; of?: Command } = {},
 ) {
-  const given = parseRun(args);
-  if (typeof given === 'string') throw new Error(given);
+  const parsed = parseCommand('run', args);
+  if (typeof parsed === 'string' || parsed.name !== 'run') throw new Error('Wrong use');
+  const { given } = parsed;
   const lines: RunLine[] = [];
   const code = await runFiles(given, {
-    app: command.app,
-    sentenceFor,
+    app: (over.of ?? command).app,
+    words: { failure: sentenceFor, notice: formatNotice },
     print: (line) => void lines.push(line),
     signal: over.signal ?? new AbortController().signal,
     passphrase: over.passphrase ?? null,
@@ -101,11 +45,16 @@ async function run(
   return { code, lines, results, result: results[0] };
 }
 
+async function planOf(jobId: string): Promise<Plan> {
+  const jobs = await command.app.ask('batch.jobs', {});
+  const job = jobs.ok ? jobs.value.find((one) => one.jobId === jobId) : undefined;
+  if (job === undefined) throw new Error('No such batch');
+  return job.plan;
+}
+
 test('a month’s file is tokenized by the saved mapping, and every row is there', async () => {
-  const command = await openCommand();
-  await saveMapping(command);
   const file = command.write('november.csv', month(250));
-  const { code, result, lines } = await run(command, ['Cards', file]);
+  const { code, result, lines } = await run(['Cards', file]);
   expect(result?.sentence).toContain('250 rows = 250 succeeded + 0 failed + 0 no match + 0 blank.');
   expect(code).toBe(exitCodes.done);
   expect(path.basename(result?.written ?? '')).toBe('november_tokens.csv');
@@ -115,20 +64,26 @@ test('a month’s file is tokenized by the saved mapping, and every row is there
     expect(written).not.toContain(card);
     expect(JSON.stringify(lines)).not.toContain(card);
   }
-  // Once more: nothing is written over.
-  const again = await run(command, ['Cards', file]);
+  // Once more: nothing is sent, and nothing is written over.
+  const sent = command.sent('BatchTokenize');
+  expect(sent).toBeGreaterThan(0);
+  const again = await run(['Cards', file]);
   expect(path.basename(again.result?.written ?? '')).toBe('november_tokens-2.csv');
   expect(fs.readFileSync(again.result?.written ?? '', 'utf8')).toBe(written);
+  expect(again.result).toMatchObject({ jobId: result?.jobId, takenUp: 250 });
+  expect(again.result?.sentence).toContain('250 of them were sent before.');
+  expect(command.sent('BatchTokenize')).toBe(sent);
+  const anew = await run(['Cards', file, '--anew']);
+  expect(anew.result?.takenUp).toBe(null);
+  expect(command.sent('BatchTokenize')).toBeGreaterThan(sent);
 });
 
 test('several files are one command; the gravest end is its code, and each has its own', async () => {
-  const command = await openCommand();
-  await saveMapping(command);
   const good = command.write('good.csv', month(20));
   const bad = command.write('bad.csv', [...month(20), '20,no card,ok']);
   const other = command.write('other.csv', month(20, 'id,pan,note'));
   const none = path.join(command.folder, 'none.csv');
-  const { code, results } = await run(command, ['Cards', good, bad, other, none]);
+  const { code, results } = await run(['Cards', good, bad, other, none]);
   expect(results.map(({ file, exitCode }) => [file, exitCode])).toEqual([
     ['good.csv', exitCodes.done],
     ['bad.csv', exitCodes.refused],
@@ -137,94 +92,211 @@ test('several files are one command; the gravest end is its code, and each has i
   ]);
   expect(code).toBe(exitCodes.broken);
   expect(results[1]?.sentence).toBe(
-    'New in this file: values that do not fit the definition in card (1, first in row 21). ' +
+    'New in this file: 1 value in card does not fit the definition and will not be sent (row 21). ' +
       'With --yes it is run all the same. Nothing was sent.',
   );
   expect(results[2]?.sentence).toBe(
     'The columns are not those of the mapping (missing: card; 1 others). Nothing was sent.',
   );
-  const agreed = await run(command, ['Cards', bad, '--yes']);
+  const agreed = await run(['Cards', bad, '--yes']);
   expect(agreed.code).toBe(exitCodes.failedRows);
   expect(agreed.result?.sentence).toContain('21 rows = 20 succeeded + 1 failed + 0 no match + 0 blank.');
 });
 
 test('another environment, an unknown mapping and a lock stop it, with nothing sent', async () => {
-  const command = await openCommand();
-  const file = command.write('november.csv', month(5));
-  const unknown = await run(command, ['Cards', file]);
+  const locking = await openCommand();
+  onTestFinished(() => locking.close());
+  const file = locking.write('november.csv', month(5));
+  const runHere: typeof run = (args, over) => run(args, { ...over, of: locking });
+  const unknown = await runHere(['Cards', file]);
   expect(unknown.result).toMatchObject({
     exitCode: exitCodes.usage,
     sentence: 'There is no saved mapping Cards. None is saved.',
   });
-  await saveMapping(command);
-  const mappings = await command.app.ask('batch.mappings', {});
+  await saveMapping(locking.app, path.join(locking.folder, 'october.csv'));
+  const mappings = await locking.app.ask('batch.mappings', {});
   const [saved] = mappings.ok ? mappings.value : [];
   if (saved?.origin === undefined) throw new Error('Not saved');
   const { id: _, ...mapping } = saved;
-  await command.app.ask('batch.saveMapping', {
+  await locking.app.ask('batch.saveMapping', {
     ...mapping,
     name: 'Elsewhere',
     origin: { ...saved.origin, environment: 'production' },
   });
-  const elsewhere = await run(command, ['Elsewhere', file]);
+  const elsewhere = await runHere(['Elsewhere', file]);
   expect(elsewhere.result?.exitCode).toBe(exitCodes.refused);
   expect(elsewhere.result?.sentence).toMatch(
     /was saved for .* \(production\), and .* is in use\. Nothing was sent\./,
   );
-  await command.app.ask('lock.setPassphrase', {
+  await locking.app.ask('lock.setPassphrase', {
     current: obscured(''),
     next: obscured('a long passphrase'),
   });
-  await command.app.ask('lock.now', {});
-  const locked = await run(command, ['Cards', file]);
+  await locking.app.ask('lock.now', {});
+  const locked = await runHere(['Cards', file]);
   expect(locked.result?.exitCode).toBe(exitCodes.refused);
   expect(locked.result?.sentence).toContain('locked with a passphrase');
-  const jobs = fs.existsSync(path.join(command.whole.home, 'jobs'))
-    ? fs.readdirSync(path.join(command.whole.home, 'jobs'))
+  const jobs = fs.existsSync(path.join(locking.whole.home, 'jobs'))
+    ? fs.readdirSync(path.join(locking.whole.home, 'jobs'))
     : [];
   expect(jobs).toEqual([]);
-  const right = await run(command, ['Cards', file, '--passphrase-stdin'], {
+  const right = await runHere(['Cards', file, '--passphrase-stdin'], {
     passphrase: 'a long passphrase',
   });
   expect(right.code).toBe(exitCodes.done);
-  await command.app.ask('lock.now', {});
-  const wrong = await run(command, ['Cards', file, '--passphrase-stdin'], { passphrase: 'another one' });
+  await locking.app.ask('lock.now', {});
+  const wrong = await runHere(['Cards', file, '--passphrase-stdin'], { passphrase: 'another one' });
   expect(wrong.result?.exitCode).toBe(exitCodes.refused);
 });
 
-test('a signal pauses it at a chunk’s edge; another run begins anew, and takes up no batch of another file', async () => {
-  const command = await openCommand();
-  await saveMapping(command, 'free-text');
+test('a signal pauses it at a chunk’s edge; the same command goes on, with the batch of this very file', async () => {
+  const october = path.join(command.folder, 'october.csv');
+  await saveMapping(command.app, october, { name: 'Texts', definition: 'free-text' });
   // All values differ, so that a run of it takes longer than a signal does.
   const rows = (of: string): string[] => [
     'id,card,note',
-    ...Array.from({ length: 60_000 }, (_, n) => `${n},${of} ${n},ok`),
+    ...Array.from({ length: 20_000 }, (_, n) => `${n},${of} ${n},ok`),
   ];
   const file = command.write('data.csv', rows('one'));
   const stop = new AbortController();
-  const stopWatching = command.app.on('batch.job', () => {
-    stop.abort();
+  const stopWatching = command.app.on('batch.job', ({ committed }) => {
+    if (committed > 0) stop.abort();
   });
-  const first = await run(command, ['Cards', file], { signal: stop.signal });
+  const first = await run(['Texts', file], { signal: stop.signal });
   stopWatching();
   expect(first.code).toBe(exitCodes.paused);
-  expect(first.result?.sentence).toMatch(/^It is paused after \d+ rows\. It goes on in the window\./);
-  // Of the same name, in another folder.
-  fs.mkdirSync(path.join(command.folder, 'other'));
-  const other = command.write('other/data.csv', ['id,card,note', '1,two 1,other', '2,two 2,other']);
-  const second = await run(command, ['Cards', other]);
-  expect(second.code).toBe(exitCodes.done);
-  expect(second.result?.jobId).not.toBe(first.result?.jobId);
-  expect(fs.readFileSync(second.result?.written ?? '', 'utf8').split('\n')).toHaveLength(4);
+  expect(first.result?.sentence).toMatch(/^It is paused after \d+ rows\. The same command goes on with it\./);
+  const { jobId, tally } = first.result ?? {};
+  expect(tally?.rows).toBeGreaterThan(0);
+  expect(tally?.rows).toBeLessThan(20_000);
+
+  /** Which batch the command would go on with. */
+  const plan = await planOf(jobId ?? '');
+  const takenUp = async (mapping: string, reference: string): Promise<string | undefined> => {
+    const opened = await command.app.ask('batch.drop', { reference });
+    const sourceId = opened.ok ? opened.value.sourceId : '';
+    const found = await command.app.ask('batch.takeUp', { sourceId, plan, mapping });
+    if (!found.ok) throw new Error(found.failure.code);
+    return found.value?.jobId;
+  };
+  expect(await takenUp('Texts', file)).toBe(jobId);
+  // The same bytes in another folder; by another mapping; other bytes at the same path, of the same size.
+  const copy = command.write('copy/data.csv', rows('one'));
+  expect(await takenUp('Texts', copy)).toBe(undefined);
+  expect(await takenUp('Cards', file)).toBe(undefined);
+  command.write('data.csv', rows('own'));
+  expect(await takenUp('Texts', file)).toBe(undefined);
+  command.write('data.csv', rows('one'));
+
+  const second = await run(['Texts', file]);
+  expect(second.result).toMatchObject({ exitCode: exitCodes.done, jobId, takenUp: tally?.rows });
+  const atOnce = await run(['Texts', copy]);
+  expect(atOnce.result?.jobId).not.toBe(jobId);
+  const [resumed, whole] = [second, atOnce].map(({ result }) =>
+    fs.readFileSync(result?.written ?? '', 'utf8'),
+  );
+  expect(resumed).toBe(whole);
+});
+
+test('where the file was refused after all was sent, the same command writes it and sends nothing', async () => {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-refused-'));
+  onTestFinished(() => {
+    fs.rmSync(home, { recursive: true, force: true });
+  });
+  const strict = await openCommand({ home, managed: { remainingCleartext: 'forbidden' } });
+  await saveMapping(strict.app, path.join(strict.folder, 'october.csv'));
+  const file = path.join(home, 'noted.csv');
+  const lines = [...month(30), `30,${cards[0] ?? ''},paid by ${cards[1] ?? ''}`];
+  fs.writeFileSync(file, `${lines.join('\n')}\n`);
+  const refused = await run(['Cards', file], { of: strict });
+  expect(refused.result).toMatchObject({ exitCode: exitCodes.broken, code: 'export.remaining-forbidden' });
+  expect(refused.result?.sentence).toContain(
+    'the same command writes the file, and sends none of them again',
+  );
+  const sent = strict.sent('BatchTokenize');
+  expect(sent).toBeGreaterThan(0);
+  await run(['Cards', file], { of: strict });
+  expect(strict.sent('BatchTokenize')).toBe(sent);
+  const { keyring } = strict.whole;
+  await strict.close();
+
+  const open = await openCommand({ home, keyring });
+  onTestFinished(() => open.close());
+  const written = await run(['Cards', file], { of: open });
+  expect(written.result).toMatchObject({
+    exitCode: exitCodes.remains,
+    jobId: refused.result?.jobId,
+    takenUp: 31,
+  });
+  expect(open.sent('BatchTokenize')).toBe(sent);
+});
+
+test(
+  'killed and called again until it ends, it is one batch and the same bytes',
+  { timeout: 120_000 },
+  async () => {
+    const { file, remove } = await bundleRun();
+    onTestFinished(remove);
+    // A part of `node test/faults/killed-runs.ts`: while it runs, and when nearly all is written.
+    const { kills, takenUp, wrong } = killRuns(file, 1, ({ from, to }) => [
+      Math.floor((from + to) / 2),
+      Math.floor(from + (to - from) / 6),
+    ]);
+    expect({ kills, wrong }).toEqual({ kills: 2, wrong: [] });
+    expect(takenUp[0]).toBeGreaterThan(0);
+  },
+);
+
+test('a run leaves a signed receipt that the verifier checks, against both files and the log', async () => {
+  const file = command.write('receipt/march.csv', [...month(40), '40,,blank']);
+  const { result } = await run(['Cards', file, '--yes']);
+  const written = result?.written ?? '';
+  const document = path.join(path.dirname(written), result?.receipt?.name ?? '');
+  expect(path.basename(document)).toBe('march_tokens.csv.receipt.json');
+  const text = fs.readFileSync(document, 'utf8');
+  for (const card of cards) expect(text).not.toContain(card);
+  expect(receipt.parse(JSON.parse(text))).toMatchObject({
+    mapping: 'Cards',
+    job: result?.jobId,
+    sum: { rows: 41, ok: 40, failed: 0, unmatched: 0, blank: 1 },
+    source: { name: 'march.csv', bytes: fs.statSync(file).size },
+    remaining: { cards: 0, values: 0 },
+  });
+
+  const key = [...command.whole.keyring.entries].find(([name]) => name.endsWith('audit:key'))?.[1] ?? '';
+  const signer = result?.receipt?.signer ?? '';
+  const log = path.join(command.whole.home, 'audit');
+  const verify = (over: Partial<Parameters<typeof verifyEvidence>[0]> = {}) =>
+    verifyEvidence({ file: document, signer, source: file, log, ...over });
+  const { verdict, holds } = await verify({ key: Buffer.from(key, 'base64') });
+  expect([verdict, key === '']).toEqual(['valid', false]);
+  expect(holds).toEqual(
+    expect.arrayContaining([
+      'march_tokens.csv is the file that was written.',
+      'The source is the file that was run.',
+      '41 rows = 40 succeeded + 0 failed + 0 no match + 1 blank.',
+      'In the log, the chain goes from the first to the last.',
+      'Each line’s MAC is the key’s.',
+    ]),
+  );
+  expect((await verify({ signer: 'f'.repeat(64) })).problems).toHaveLength(1);
+  expect((await verify({ source: written })).problems).toEqual(['The source is not the file that was run.']);
+  fs.appendFileSync(written, 'one row more');
+  expect((await verify()).problems).toEqual(['march_tokens.csv was changed.']);
+  fs.writeFileSync(document, text.replace('"ok": 40', '"ok": 41'));
+  expect((await verify()).problems).toEqual(
+    expect.arrayContaining([
+      'The signature does not hold: the file was changed.',
+      'The sum of the rows does not agree.',
+    ]),
+  );
 });
 
 test('what can’t be counted ends it with a sentence, and a missing folder before anything is sent', async () => {
-  const command = await openCommand();
-  await saveMapping(command);
   const long = command.write('long.csv', [...month(20), `21,${'9'.repeat(17_000_000)},ok`]);
-  const broken = await run(command, ['Cards', long]);
+  const broken = await run(['Cards', long]);
   expect(broken.results.map(({ exitCode, jobId }) => [exitCode > 3, jobId])).toEqual([[true, null]]);
-  const nowhere = await run(command, ['Cards', command.write('a.csv', month(3)), '--out=/nowhere/at/all']);
+  const nowhere = await run(['Cards', command.write('a.csv', month(3)), '--out=/nowhere/at/all']);
   expect(nowhere.result).toMatchObject({
     exitCode: exitCodes.refused,
     sentence: 'There is no folder /nowhere/at/all. Nothing was sent.',
@@ -232,10 +304,10 @@ test('what can’t be counted ends it with a sentence, and a missing folder befo
 });
 
 test('a last row that looks like a sum is asked about, though the mapping knows how its file was read', async () => {
-  const command = await openCommand();
-  await saveMapping(command, 'card-number', { encoding: 'utf-8', delimiter: ',', header: true });
+  const reading = { encoding: 'utf-8', delimiter: ',', header: true } as const;
+  await saveMapping(command.app, path.join(command.folder, 'october.csv'), { name: 'Read', reading });
   const file = command.write('sum.csv', [...month(60), `Total Wine,${cards[0] ?? ''},`]);
-  const asked = await run(command, ['Cards', file]);
+  const asked = await run(['Read', file]);
   expect(asked.result).toMatchObject({
     exitCode: exitCodes.refused,
     jobId: null,
@@ -245,37 +317,37 @@ test('a last row that looks like a sum is asked about, though the mapping knows 
   });
 });
 
+test('of a workbook the sheet is run that is named, or that the mapping was saved for', async () => {
+  const sheet = (name: string, count: number) => ({
+    name,
+    rows: month(count)
+      .map((line, row) => {
+        const cells = line.split(',').map((cell, at) => text(`${'ABC'[at] ?? ''}${row + 1}`, cell));
+        return `<row r="${row + 1}">${cells.join('')}</row>`;
+      })
+      .join(''),
+  });
+  const file = path.join(command.folder, 'book.xlsx');
+  fs.writeFileSync(file, await workbook({ sheets: [sheet('May', 9), sheet('June', 4)] }));
+  const asked = await run(['Cards', file]);
+  expect(asked.result).toMatchObject({ exitCode: exitCodes.refused, jobId: null });
+  expect(asked.result?.sentence).toContain('The workbook has 2 sheets.');
+  const named = await run(['Cards', file, '--sheet=June']);
+  expect(named.result).toMatchObject({ exitCode: exitCodes.done, tally: { rows: 4 } });
+  const unknown = await run(['Cards', file, '--sheet=July']);
+  expect(unknown.result?.sentence).toBe(
+    'The workbook has no sheet July. It has: May, June. Nothing was sent.',
+  );
+  await saveMapping(command.app, path.join(command.folder, 'october.csv'), { name: 'Junes', sheet: 'June' });
+  const saved = await run(['Junes', file]);
+  expect(saved.result).toMatchObject({ exitCode: exitCodes.done, tally: { rows: 4 } });
+  const none = await run(['Cards', command.write('plain.csv', month(3)), '--sheet=June']);
+  expect(none.result).toMatchObject({ exitCode: exitCodes.usage, jobId: null });
+});
+
 test('what stays in clear has a code of its own', async () => {
-  const command = await openCommand();
-  await saveMapping(command);
   const noted = command.write('noted.csv', [...month(30), `30,${cards[0] ?? ''},paid by ${cards[1] ?? ''}`]);
-  const { code, result } = await run(command, ['Cards', noted, '--yes']);
+  const { code, result } = await run(['Cards', noted, '--yes']);
   expect(code).toBe(exitCodes.remains);
   expect(result?.sentence).toContain('1 values stay in clear in columns that were copied.');
-});
-
-test.each<[readonly string[], string]>([
-  [[], 'Name the saved mapping, and the file to run it on.'],
-  [['Cards'], 'Name the file to run Cards on.'],
-  [['Cards', 'a.csv', '--force'], 'There is a switch that this command does not have.'],
-  [['Cards', 'a.csv', '--out='], 'Name the folder behind --out=.'],
-  [['Cards', 'a.csv', '--json=1'], 'A switch of this command has no value, or one that it does not take.'],
-  [['Cards', 'a.csv', '--case'], 'A switch of this command has no value, or one that it does not take.'],
-])('%j is wrong use, in words', (args, sentence) => {
-  expect(parseRun(args)).toBe(sentence);
-});
-
-test('arguments', () => {
-  expect(
-    parseRun(['Cards', 'a.csv', 'b.csv', '--out=results', '--json', '--case=D-1', '--reason=Refund']),
-  ).toEqual({
-    mapping: 'Cards',
-    files: ['a.csv', 'b.csv'],
-    out: 'results',
-    json: true,
-    yes: false,
-    caseReference: 'D-1',
-    reason: 'Refund',
-    passphraseOnInput: false,
-  } satisfies RunArguments);
 });

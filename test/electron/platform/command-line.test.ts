@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import {
+  commandOf,
+  commands,
   helpText,
   policyArgument,
   printedAtStart,
   refusalOf,
   refusedSwitch,
-  runArguments,
-  runOptions,
 } from '../../../electron/platform/command-line.ts';
 
 test.each([
@@ -29,15 +29,14 @@ test('on Windows a slash and capitals do as well', () => {
 test('every switch that the help names is one that the app starts with', () => {
   const named = [...helpText().matchAll(/--([a-z-]+)/g)].map(([, name = '']) => name);
   expect(named.length).toBeGreaterThan(10);
-  const isOfRun = (name: string): boolean => (runOptions as readonly string[]).includes(name);
+  const commandWith = (name: string): string[] =>
+    Object.entries(commands)
+      .flatMap(([command, { switches }]) => ((switches as readonly string[]).includes(name) ? [command] : []))
+      .slice(0, 1);
   for (const name of named)
     expect([
       name,
-      refusedSwitch(
-        { isPackaged: true },
-        ['tokendesk', ...(isOfRun(name) ? ['run'] : []), `--${name}`],
-        'linux',
-      ),
+      refusedSwitch({ isPackaged: true }, ['tokendesk', ...commandWith(name), `--${name}`], 'linux'),
     ]).toEqual([name, null]);
 });
 
@@ -51,7 +50,7 @@ test.each([
   [false, ['-r', 'first.cjs', 'folder', 'run'], []],
   [false, ['run'], null],
 ])('packaged %s: of %j the command’s are %j', (isPackaged, given, expected) => {
-  expect(runArguments({ isPackaged }, ['tokendesk', ...given])).toEqual(expected);
+  expect(commandOf({ isPackaged }, ['tokendesk', ...given])?.args ?? null).toEqual(expected);
 });
 
 test('switches of the command are refused without it, and others with it', () => {

@@ -14,6 +14,7 @@ const members = {
   maxLength: 100,
   elementCodes: shippedProfile().elementCodes,
   refusesEcho: true,
+  refusesPart: true,
   returns: null,
 };
 const sent = (count: number) => Array.from({ length: count }, (_, n) => ({ ref: `r${n}`, value: `v${n}` }));

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { profileDocuments } from '../../../scripts/profile-schema.ts';
+import { profileDocuments } from '../../../scripts/schemas.ts';
 import shipped from '../../../resources/service-profile.json' with { type: 'json' };
 import { differencesOf, profileFile } from '../../../electron/service/profile-difference.ts';
 import { fieldText, fieldValue, profileFields } from '../../../electron/service/profile-schema.ts';
@@ -13,7 +13,7 @@ const loose = (text: string): string => text.replaceAll(/[\s-]+/g, '');
 test('the JSON Schema and the table of the documentation are made of the schema of the app', () => {
   const docs = fs.readFileSync('docs/service-profile.md', 'utf8');
   for (const [file, text] of Object.entries(profileDocuments(docs)))
-    expect(loose(fs.readFileSync(file, 'utf8')), `npm run profile-schema: ${file}`).toBe(loose(text));
+    expect(loose(fs.readFileSync(file, 'utf8')), `npm run schemas: ${file}`).toBe(loose(text));
 });
 
 test('every member has a line of documentation', () => {

@@ -144,7 +144,7 @@ describe('4.7 cleartext is never taken for a token or a mask', () => {
       answerWith(({ elements }) => ({
         elements: (elements as { RefId: string; Value: string }[]).map(({ RefId, Value }) => ({
           RefId,
-          Value: RefId === '2' ? Value.replaceAll('-', '') : `other ${Value}`,
+          Value: RefId === '2' ? Value.replaceAll('-', '') : `other ${Value.slice(0, 6)}`,
         })),
       }));
       const call: BatchCall = { operation, policy: 'p', definition: 'card' };
@@ -153,7 +153,7 @@ describe('4.7 cleartext is never taken for a token or a mask', () => {
       expect(answer).toMatchObject({
         value: {
           elements: [
-            { ok: true, value: 'other 4111-1111' },
+            { ok: true, value: 'other 4111-1' },
             { ref: '2', ok: false, code: 'service.echoed-value' },
             { ok: true },
           ],
@@ -163,6 +163,25 @@ describe('4.7 cleartext is never taken for a token or a mask', () => {
       expect(rowReasons['service.echoed-value']).toMatch(/the value that was sent/);
     },
   );
+
+  test('so is a token with the value within it, alone or in a batch, and no cleartext with the token', async () => {
+    answerWith(({ elements }) => ({
+      token: `tok_${pan}_1`,
+      value: `Jane ${pan}`,
+      elements: (elements as { RefId: string; Value: string }[] | undefined)?.map(({ RefId, Value }) => ({
+        RefId,
+        Value: `tok_${Value}`,
+      })),
+    }));
+    const client = clientWith();
+    const echoed = { ok: false, failure: { code: 'service.echoed-value' } };
+    expect(await client.tokenize('p', 'card', '4111-1111-1111-1111', {})).toMatchObject(echoed);
+    expect(await client.detokenize('p', 'card', pan, {})).toMatchObject({ ok: true });
+    const call: BatchCall = { operation: 'BatchTokenize', policy: 'p', definition: 'card' };
+    expect(await client.batch(call, [{ ref: '1', value: pan }], {})).toMatchObject({
+      value: { elements: [{ ref: '1', ok: false, code: 'service.echoed-value' }] },
+    });
+  });
 
   test('a token that is translated to the same definition stays what it is', async () => {
     const target = { policy: 'p', definition: 'card' };

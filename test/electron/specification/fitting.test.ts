@@ -63,6 +63,7 @@ test('4.17 a batch answer is read once its value and its RefId are named, and an
     maxLength: 100,
     elementCodes: profile.elementCodes,
     refusesEcho: true,
+    refusesPart: true,
     returns: null,
   };
   expect(matchElements([{ ref: '0', value: 'clear' }], list, members)).toEqual(
@@ -111,6 +112,7 @@ test.each<[string, unknown, string[] | null, string[], object]>([
     emptyValues: false,
     maxLength: 100,
     refusesEcho: false,
+    refusesPart: false,
     returns,
   };
   const read = returns === 'value' ? 'C' : null;

@@ -8,7 +8,6 @@ import {
   describeState,
   describeStop,
   formatAdvice,
-  formatNotice,
   formatRemaining,
   formatPlan,
   formatSum,
@@ -24,8 +23,10 @@ import {
   PatternTest,
   samplesFor,
 } from '../../../src/features/batch/draft/pattern.svelte.ts';
+import { formatNormal } from '../../../src/features/batch/draft/suggestions.ts';
 import { exportContents } from '../../../electron/contract/export-choice.ts';
 import { failedRowsExport, retriesOf } from '../../../src/features/batch/run/run.svelte.ts';
+import { formatNotice } from '../../../src/messages/notices.ts';
 import { rowHead } from '../../../src/ui/grid-columns.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
@@ -986,6 +987,34 @@ describe('saved mappings', () => {
       ],
     });
     expect(draft.newNotices).toEqual([]);
+  });
+
+  it('say how the next file compares with the last, and remember it once it runs', async () => {
+    const mapping: Mapping = {
+      ...mappingOf('weekly', ['card_token']),
+      normal: { name: 'october.csv', rows: 200_000, notValid: 69 },
+    };
+    const { fake, draft } = await drafted({ mappings: [mapping] });
+    await expect.poll(() => draft.preflight).not.toBeNull();
+    if (draft.preflight === null) throw new Error('Not counted');
+    const counted = { ...draft.preflight, done: true, rows: 200_000, malformed: 60, unfit: 9 };
+    expect(formatNormal(mapping, { ...counted, done: false }, 0)).toBe('');
+    expect(formatNormal(mapping, counted, 0)).toBe(
+      'As october.csv: 200,000 rows (as then), 69 not valid (as then), no new note. Ctrl Enter runs it.',
+    );
+    expect(formatNormal(mapping, { ...counted, rows: 5, unfit: 12 }, 3)).toBe(
+      'As october.csv: 5 rows (200,000 then), 72 not valid (69 then), 3 new notes.',
+    );
+    draft.preflight = counted;
+    expect(await draft.start()).not.toBe(null);
+    await expect
+      .poll(() => fake.mappings.at(-1)?.normal)
+      .toEqual({
+        name: draft.source.name,
+        rows: 200_000,
+        notValid: 69,
+      });
+    expect(fake.mappings.at(-1)).toMatchObject({ name: 'weekly', columns: mapping.columns });
   });
 
   it('are removed at once, and undo restores them', async () => {

@@ -465,6 +465,7 @@ function defaultAnswers(
       const rows = Array.from({ length: 20 }, (_, n) => data.wideRow(job, data.resultRow(n + 1)));
       return done({ total: 20, from: 0, rows });
     },
+    'batch.takeUp': () => done(null),
     'batch.start': () => {
       const started = data.job();
       fake.jobs.set(started.jobId, started);

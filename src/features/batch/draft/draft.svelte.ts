@@ -268,6 +268,7 @@ export class BatchDraft {
       ...(this.mayBeTokens && { mayBeTokens: true }),
     });
     this.#asked('run', outcome, grounds);
+    if (outcome.ok) void this.#rememberNormal();
     return outcome.ok ? outcome.value.jobId : null;
   }
 
@@ -307,6 +308,21 @@ export class BatchDraft {
     await this.read({});
   }
 
+  /** What the next file of the mapping is compared with; absent while the file is not counted. */
+  get #normal(): Pick<Mapping, 'normal'> {
+    if (this.preflight?.done !== true) return {};
+    const { rows, malformed, unfit } = this.preflight;
+    return { normal: { name: this.source.name, rows, notValid: malformed + unfit } };
+  }
+
+  /** The mapping stays as it was saved. */
+  async #rememberNormal(): Promise<void> {
+    const mapping = this.saved.all.find(({ id }) => id === this.appliedMapping);
+    if (mapping === undefined) return;
+    const { id: _, ...rest } = mapping;
+    await this.saved.save({ ...rest, ...this.#normal });
+  }
+
   async saveMapping(name: string): Promise<boolean> {
     const columns = (this.plan?.columns ?? []).map(({ column, ...rest }) => ({
       ...rest,
@@ -321,6 +337,8 @@ export class BatchDraft {
       }),
       ...(this.preview !== null && { reading: withoutEnd(this.preview.reading) }),
       notices: this.notices.map(({ kind, column, count }) => ({ kind, column, count })),
+      ...(this.source.sheet !== null && { sheet: this.source.sheet.name }),
+      ...this.#normal,
       columns,
     });
     this.failure = saved.ok ? null : saved.failure;

@@ -1,7 +1,9 @@
-import type { Column, ColumnPlan, Mapping } from '../../../../electron/contract/models/batch.ts';
+import type { Column, ColumnPlan, Mapping, Preflight } from '../../../../electron/contract/models/batch.ts';
 import type { DefinitionKind } from '../../../../electron/contract/models/connection.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
 import { columnOperationNames, columnOperations, givenBy } from '../../../../electron/contract/operations.ts';
+import { formatCount, formatRows, formatUnits } from '../../../lib/format.ts';
+import { formatKeys } from '../../../ui/keys.ts';
 import { fittingPolicy, refusalsOf } from '../run/refusals.ts';
 
 /** What is known of a failed request that is to be tried again. '' is unknown, or unknown to this connection. */
@@ -154,4 +156,22 @@ function definitionFor(
   if (preset !== null && preset.definition !== '') return preset.definition;
   const fitting = app.definitions.find(({ kind }) => kind === looksLike);
   return (fitting ?? app.definitions[0])?.name ?? '';
+}
+
+/** "As october.csv: 200,000 rows, 69 not valid as then, 1 new note. Ctrl Enter runs it." '' until the file is counted. */
+export function formatNormal(
+  { normal }: Pick<Mapping, 'normal'>,
+  preflight: Preflight | null,
+  newNotices: number,
+): string {
+  if (normal === undefined || preflight?.done !== true) return '';
+  const notValid = preflight.malformed + preflight.unfit;
+  const then = (now: number, before: number): string =>
+    now === before ? 'as then' : `${formatCount(before)} then`;
+  const parts = [
+    `${formatRows(preflight.rows)} (${then(preflight.rows, normal.rows)})`,
+    `${formatCount(notValid)} not valid (${then(notValid, normal.notValid)})`,
+    newNotices === 0 ? 'no new note' : formatUnits(newNotices, 'new note'),
+  ];
+  return `As ${normal.name}: ${parts.join(', ')}.${newNotices === 0 ? ` ${formatKeys('Ctrl Enter')} runs it.` : ''}`;
 }

@@ -115,6 +115,7 @@ const members = {
   elementCodes,
   maxLength: 100,
   refusesEcho: true,
+  refusesPart: true,
   returns: null,
 };
 const answerOf = (value: string, emptyValues = false) =>

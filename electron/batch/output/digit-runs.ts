@@ -1,5 +1,3 @@
-import { isIssued, longestCard, shortestCard } from '../../masking/cards.ts';
-import { replaceIbans } from '../../masking/ibans.ts';
 import type { Units } from '../reading/table.ts';
 
 /**
@@ -26,7 +24,8 @@ const maxGroups = 256;
 /**
  * Calls `visit` with the runs of digits of a text in which fields end at `delimiter`, at quotes and at line ends. Those with
  * fewer than `minDigits` are left out. It goes through all that an export copies, so it makes nothing. `visitOther` gets a
- * place where digits of other scripts may be: so many units in a row that are no letters, and not of ASCII.
+ * place where digits of other scripts and forms may be, alone or among plain ones: units in a row that are no letters of
+ * ASCII, some of them not of ASCII, and as many of these and of digits.
  */
 export function createRunFinder(
   delimiter: string,
@@ -44,10 +43,13 @@ export function createRunFinder(
   const positions = new Int32Array(maxGroups);
   const before = new Int32Array(maxGroups + 1);
   const run: DigitRun = { units: new Uint8Array(0), count: 0, positions, before };
+  /** Of the stretch that is looked at: digits, and units that are not of ASCII. */
+  let allDigits = 0;
+  let others = 0;
 
   function kindOf(unit: number): number {
     if (unit < 0x100) return kinds[unit] ?? 0;
-    return isLetter(unit) ? unitKinds.end : unitKinds.separator;
+    return isLetter(unit) && !blankLetters.includes(unit) ? unitKinds.end : unitKinds.separator;
   }
 
   return (units, from, to) => {
@@ -63,7 +65,8 @@ export function createRunFinder(
   /** Up to the next unit that ends a run; answers where it is. */
   function findInStretch(units: Units, from: number, to: number): number {
     let at = from;
-    let others = 0;
+    others = 0;
+    allDigits = 0;
     while (at < to) {
       const unit = units[at] ?? 0;
       const kind = kindOf(unit);
@@ -74,7 +77,8 @@ export function createRunFinder(
         at += 1;
       }
     }
-    if (others >= minDigits) visitOther(from);
+    // A digit in a circle is one unit at least.
+    if (others > 0 && others + allDigits >= minDigits) visitOther(from);
     return at;
   }
 
@@ -91,10 +95,14 @@ export function createRunFinder(
       while (at < to && isDigit(units[at] ?? 0)) at += 1;
       digits += at - end;
       end = at;
-      while (at < to && at - end < maxGap && kindOf(units[at] ?? 0) === unitKinds.separator) at += 1;
+      while (at < to && at - end < maxGap && kindOf(units[at] ?? 0) === unitKinds.separator) {
+        if ((units[at] ?? 0) >= 0x80) others += 1;
+        at += 1;
+      }
       if (at >= to || !isDigit(units[at] ?? 0)) break;
       end = at;
     }
+    allDigits += digits;
     if (digits >= minDigits) {
       before[groups] = digits;
       run.units = units;
@@ -105,10 +113,10 @@ export function createRunFinder(
   }
 }
 
+/** Those that stand for a blank or a dash between digits, as `plainText` and the masks have it. */
+const blankLetters = [0x115f, 0x1160, 0x3164, 0xffa0, 0x30fc, 0xff70];
 const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39;
 const isLetter = (unit: number): boolean => /\p{L}/u.test(String.fromCharCode(unit));
-
-const card = new Uint8Array(longestCard);
 
 /** Calls `each` with so many digits from a group on. */
 export function eachDigit(
@@ -124,68 +132,23 @@ export function eachDigit(
   }
 }
 
-/**
- * The index of the last group of a card number that begins with group `from`; -1 where none does. One is known by its
- * issuer's range, its length and its check digit, and is written in one piece or in groups as cards have them: of one
- * size, of which the last may be smaller, or of 4, 6 and the rest, as on American Express and Diners. One number in ten of
- * any kind passes the check, and dates, times and telephone numbers are groups as well. The number of an article (EAN) is
- * none, nor what is within an IBAN.
- */
-export function cardEnd(run: DigitRun, from: number): number {
-  const { units, positions, before } = run;
-  const start = before[from] ?? 0;
-  const first = (units[positions[from] ?? 0] ?? 0) - 0x30;
-  if (first === 0 || first === 7) return -1;
-  const sizeOf = (group: number): number => (before[group + 1] ?? 0) - (before[group] ?? 0);
-  const size = sizeOf(from);
-  const isUneven = size === 4 && from + 1 < run.count && sizeOf(from + 1) === 6;
-  for (let last = from; last < run.count; last++) {
-    const length = (before[last + 1] ?? 0) - start;
-    if (length > longestCard) return -1;
-    const isRest = last === from + 2 && isUneven;
-    // Many lists are of small numbers, and some part of a list passes for a card: then it has to be all of it.
-    const isPart = size < 3 && (from > 0 || last < run.count - 1);
-    if (sizeOf(last) > size && !isUneven) return -1;
-    const isWhole = length >= shortestCard && !isPart && (!isUneven || isRest);
-    if (isWhole && isCard(run, from, length)) return last;
-    if (isRest || (sizeOf(last) < size && !isUneven)) return -1;
-  }
-  return -1;
+/** The digits from one group to another, that included. */
+export function digitsOf(run: DigitRun, group: number, last: number): string {
+  let digits = '';
+  eachDigit(
+    run,
+    group,
+    (run.before[last + 1] ?? 0) - (run.before[group] ?? 0),
+    (digit) => (digits += String(digit)),
+  );
+  return digits;
 }
 
-function isCard(run: DigitRun, from: number, length: number): boolean {
-  eachDigit(run, from, length, (digit, index) => (card[index] = digit));
-  if (!isIssued(card, 0, length) || !passesLuhn(length) || (length === shortestCard && isEan())) return false;
-  return !isInIban(run.units, run.positions[from] ?? 0);
-}
-
-function passesLuhn(length: number): boolean {
-  let sum = 0;
-  for (let position = 0; position < length; position++) {
-    const digit = card[length - 1 - position] ?? 0;
-    const weighted = position % 2 === 1 ? digit * 2 : digit;
-    sum += weighted > 9 ? weighted - 9 : weighted;
-  }
-  return sum % 10 === 0;
-}
-
-/** By its check digit (GS1). Those of Germany begin with 4, as Visa's old numbers of 13 digits do. */
-function isEan(): boolean {
-  let sum = 0;
-  for (let position = 0; position < 13; position++)
-    sum += (card[position] ?? 0) * (position % 2 === 0 ? 1 : 3);
-  return sum % 10 === 0;
-}
-
-const longestIban = 45;
-
-function isInIban(units: Units, position: number): boolean {
-  const from = Math.max(0, position - longestIban);
-  const around = String.fromCharCode(...units.subarray(from, position + longestIban));
-  let isWithin = false;
-  replaceIbans(around, (iban, index) => {
-    isWithin ||= from + index <= position && position < from + index + iban.length;
-    return iban;
-  });
-  return isWithin;
+/** The run as it is written; what is not of ASCII in it as bytes. */
+export function textOf({ units, count, positions, before }: DigitRun): string {
+  const last = count - 1;
+  const [from, to] = [positions[0] ?? 0, (positions[last] ?? 0) + (before[count] ?? 0) - (before[last] ?? 0)];
+  return Buffer.isBuffer(units)
+    ? units.toString('latin1', from, to)
+    : String.fromCharCode(...units.subarray(from, to));
 }

@@ -1,0 +1,99 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { defaultExport } from '../contract/export-choice.ts';
+import type { Exported, Job } from '../contract/models/batch.ts';
+import type { RunLine } from '../contract/models/run-lines.ts';
+import type { Grounds } from '../contract/models/lookup.ts';
+import type { Asked, Words } from './asked.ts';
+import { End, exitCodes } from './ends.ts';
+
+/** The batch of one file, as far as it is known. */
+export interface FileRun {
+  job: Job | null;
+  takenUp: number | null;
+  exported: Exported | null;
+}
+
+interface WriteOptions {
+  readonly app: Pick<Asked, 'ask' | 'exportTo'>;
+  readonly words: Pick<Words, 'failure'>;
+  readonly grounds: Grounds | null;
+}
+
+/**
+ * Writes masks or tokens of a batch beside `file`, or into `out`, under a name that is free, with a signed receipt. `run` has
+ * what was written also where it ends with a failure.
+ */
+export async function writeFile(
+  { app, words, grounds }: WriteOptions,
+  { file, out }: { readonly file: string; readonly out: string | null },
+  { job, run }: { readonly job: Job; readonly run: FileRun },
+): Promise<Exported> {
+  const choice = defaultExport(job);
+  const { name, ext } = path.parse(file);
+  const suffix = choice.format === 'workbook' ? '.xlsx' : choice.safety === 'source' ? ext : '.csv';
+  const base = path.join(path.resolve(out ?? path.dirname(file)), `${name}_${choice.content}`);
+  let target = `${base}${suffix}`;
+  for (let count = 2; fs.existsSync(target); count++) target = `${base}-${count}${suffix}`;
+  app.exportTo(target);
+  const outcome = await app.ask('batch.export', { ...choice, grounds, receipt: true });
+  // All was sent by now: whatever stands against the file is no refusal to begin.
+  if (!outcome.ok)
+    throw new End(
+      exitCodes.broken,
+      `${words.failure(outcome.failure)} All rows were sent: the same command writes the file, and sends none of them again.`,
+      outcome.failure.code,
+    );
+  const exported = outcome.value;
+  if (exported === null) throw new End(exitCodes.broken, 'The result was not written.');
+  run.exported = exported;
+  const { receipt } = exported;
+  if (receipt !== undefined && 'failure' in receipt)
+    throw new End(
+      exitCodes.broken,
+      `${exported.name} was written, but not its receipt. ${words.failure(receipt.failure)}`,
+      receipt.failure.code,
+    );
+  return exported;
+}
+
+/** Refuses a folder that is not there, before anything is sent. */
+export function requireFolder(folder: string): void {
+  if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new End(exitCodes.refused, `There is no folder ${folder}. Nothing was sent.`);
+}
+
+export function resultLine(file: string, { job, takenUp, exported }: FileRun, end: End): RunLine {
+  const { exitCode, code, message: sentence } = end;
+  const receipt = exported?.receipt;
+  return {
+    kind: 'result',
+    file,
+    exitCode,
+    sentence,
+    code,
+    jobId: job?.jobId ?? null,
+    takenUp,
+    tally: job?.tally ?? null,
+    remaining: exported?.remaining ?? null,
+    written: exported === null ? null : path.join(exported.folder, exported.name),
+    receipt: receipt !== undefined && 'name' in receipt ? receipt : null,
+  };
+}
+
+const remainsOf = ({ remaining }: Exported): number =>
+  remaining === null ? 0 : remaining.cards + remaining.values;
+
+/** The end of a file that was written. */
+export function endOfFile(takenUp: number | null, exported: Exported): End {
+  const { rows, ok, failed, unmatched, blank } = exported.tally;
+  const count = remainsOf(exported);
+  const sentence = [
+    `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} no match + ${blank} blank.`,
+    ...(takenUp === null ? [] : [`${takenUp} of them were sent before.`]),
+    `Written to ${path.join(exported.folder, exported.name)}.`,
+    ...(count > 0 ? [`${count} values stay in clear in columns that were copied.`] : []),
+  ].join(' ');
+  if (count > 0) return new End(exitCodes.remains, sentence);
+  return new End(failed > 0 ? exitCodes.failedRows : exitCodes.done, sentence);
+}

@@ -1,0 +1,30 @@
+import type { Notice } from '../../electron/contract/models/batch.ts';
+import { formatCount, formatRows } from '../lib/format.ts';
+
+/** `sampled`: as many rows as were looked at, while the file is not counted to its end. */
+export function formatNotice({ kind, row, column, count }: Notice, sampled: number | null = null): string {
+  const isOne = count === 1;
+  const where = isOne ? `row ${formatCount(row)}` : `first: row ${formatCount(row)}`;
+  const many = formatCount(count);
+  const rows = sampled === null ? formatRows(count) : `${many} of the first ${formatRows(sampled)}`;
+  const ofSample = sampled === null ? '' : ` of the first ${formatRows(sampled)}`;
+  const values = `${many} ${isOne ? 'value' : 'values'} in ${column ?? 'a column'}${ofSample}`;
+  const sentences: Readonly<Record<Notice['kind'], string>> = {
+    'row-malformed': `${rows} ${isOne ? 'has' : 'have'} the wrong number of fields (${where})`,
+    'bad-encoding': `${rows} ${isOne ? 'has' : 'have'} characters that do not fit the encoding (${where})`,
+    nul: `${rows} ${isOne ? 'has' : 'have'} NUL characters (${where})`,
+    'unclosed-quote': `A quote never closes (${where})`,
+    'field-too-long': `${rows} ${isOne ? 'has' : 'have'} a field that is too long (${where})`,
+    'header-duplicate': `Two columns are named ${column ?? 'the same'}`,
+    'header-empty': isOne ? '1 column has no name' : `${many} columns have no name`,
+    'header-damaged':
+      'The header has quotes that do not agree, or characters that do not fit the encoding. It is taken as it is.',
+    'header-repeated': `The header row appears again (${where})`,
+    'rows-in-cell': `${rows} ${isOne ? 'has' : 'have'} a cell between two quotes that holds whole rows (${where})`,
+    'excel-rounded': `${values} ${isOne ? 'was' : 'were'} rounded by a spreadsheet: digits are lost (${where})`,
+    'formula-unevaluated': `${many} ${isOne ? 'cell' : 'cells'} in ${column ?? 'a column'} ${isOne ? 'is' : 'are'} blank: the workbook has formulas there without their values (${where}). Save it in a spreadsheet program and drop it again.`,
+    'value-unfit': `${values} ${isOne ? 'does' : 'do'} not fit the definition and will not be sent (${where})`,
+    'looks-tokenized': `${values} ${isOne ? 'looks like a token already: its check digit is' : 'look like tokens already: their check digits are'} wrong (${where})`,
+  };
+  return sentences[kind];
+}

@@ -1,0 +1,207 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseCommand } from '../../../electron/commands/arguments.ts';
+import { End, exitCodes } from '../../../electron/commands/ends.ts';
+import { exportJob, printJobs, printMask } from '../../../electron/commands/questions.ts';
+import { runFiles } from '../../../electron/commands/run.ts';
+import { runLine, type RunLine } from '../../../electron/contract/models/run-lines.ts';
+import { isCommandName } from '../../../electron/platform/command-line.ts';
+import { formatSchemas } from '../../../scripts/schemas.ts';
+import { sentenceFor } from '../../../src/messages/messages.ts';
+import { formatNotice } from '../../../src/messages/notices.ts';
+import { openCommand, type Command } from '../../support/command-app.ts';
+import { monthCards, monthRows, saveMapping } from '../../support/saved-mapping.ts';
+
+let command: Command;
+beforeAll(async () => {
+  command = await openCommand();
+  await saveMapping(command.app, path.join(command.folder, 'october.csv'));
+});
+afterAll(() => command.close());
+
+/** A command line behind `tokendesk`, from its words to its end. */
+async function call(...words: string[]) {
+  const [name = '', ...args] = words;
+  if (!isCommandName(name)) throw new Error(name);
+  const parsed = parseCommand(name, args);
+  const lines: RunLine[] = [];
+  if (typeof parsed === 'string') return { code: exitCodes.usage, sentence: parsed, lines, printed: parsed };
+  const print = (line: RunLine): void => void lines.push(runLine.parse(line));
+  const asking = {
+    app: command.app,
+    words: { failure: sentenceFor, notice: formatNotice },
+    passphrase: null,
+  };
+  const act = () => {
+    switch (parsed.name) {
+      case 'run':
+        return runFiles(parsed.given, { ...asking, print, signal: new AbortController().signal });
+      case 'jobs':
+        return printJobs(asking, print);
+      case 'lookup':
+        return printMask(parsed.given, asking, print);
+      case 'export':
+        return exportJob(parsed.given, asking, print);
+    }
+  };
+  let said: string | undefined;
+  const code = await act().catch((error: unknown) => {
+    if (!(error instanceof End)) throw error;
+    said = error.message;
+    return error.exitCode;
+  });
+  const result = lines.find((line) => line.kind === 'result');
+  return { code, sentence: said ?? result?.sentence ?? '', lines, printed: JSON.stringify([said, lines]) };
+}
+
+const file = (name: string, lines: readonly string[] = monthRows(3)): string => command.write(name, lines);
+
+/** How a command can be used wrongly, the code it ends with, and a part of its sentence. Nothing of it sends anything. */
+const wrongUses: readonly (readonly [words: () => string[], code: number, sentence: string])[] = [
+  [() => ['run'], 2, 'Name the saved mapping, and the file to run it on.'],
+  [() => ['run', 'Cards'], 2, 'Name the file to run Cards on.'],
+  [() => ['run', 'Cards', ''], 2, 'A file has no name.'],
+  [() => ['run', '', 'a.csv'], 2, 'Name the saved mapping, and the file to run it on.'],
+  [() => ['run', 'Cards', 'a.csv', '--force'], 2, 'There is a switch that this command does not have.'],
+  [() => ['run', 'Cards', 'a.csv', '--policy=p'], 2, 'There is a switch that this command does not have.'],
+  [() => ['run', 'Cards', 'a.csv', '--out='], 2, 'Name the folder behind --out=.'],
+  [() => ['run', 'Cards', 'a.xlsx', '--sheet='], 2, 'Name the sheet behind --sheet=.'],
+  [() => ['run', 'Cards', 'a.csv', '--reason='], 2, 'Name the reason behind --reason=.'],
+  [() => ['run', 'Cards', 'a.csv', '--json=1'], 2, 'A switch of this command has no value'],
+  [() => ['run', 'Cards', 'a.csv', '--case'], 2, 'A switch of this command has no value'],
+  [() => ['run', 'cards', file('a.csv')], 2, 'There is no saved mapping cards. Saved are: Cards.'],
+  [() => ['run', 'Cards', path.join(command.folder, 'none.csv')], 6, 'is no longer there'],
+  [() => ['run', 'Cards', command.folder], 6, 'can’t be read'],
+  [() => ['run', 'Cards', file('empty.csv', [])], 6, 'is empty'],
+  [() => ['run', 'Cards', file('report.csv', ['%PDF-1.7'])], 6, 'PDF'],
+  [() => ['run', 'Cards', file('pan.csv', monthRows(3, 'id,pan,note'))], 5, 'missing: card; 1 others'],
+  [() => ['run', 'Cards', file('moved.csv', ['card,id,note', '4111118124045251,1,ok'])], 5, 'their order'],
+  [() => ['run', 'Cards', file('bad.csv', ['id,card,note', '1,none,ok'])], 5, 'New in this file'],
+  [() => ['run', 'Cards', file('b.csv'), '--out=/nowhere/at/all'], 5, 'There is no folder /nowhere/at/all.'],
+  [() => ['run', 'Cards', file('c.csv'), '--sheet=June'], 2, '--sheet is for workbooks'],
+  [() => ['jobs', 'all'], 2, 'This command takes nothing but switches.'],
+  [() => ['jobs', '--out=x'], 2, 'There is a switch that this command does not have.'],
+  [() => ['lookup'], 2, 'Name the token to look up.'],
+  [() => ['lookup', 'one', 'two'], 2, 'One token is looked up at a time.'],
+  [() => ['lookup', '4111 1181 2404 5251'], 2, 'That may be a card number'],
+  [() => ['lookup', 'tok', '--definition='], 2, 'Name the definition behind --definition=.'],
+  [() => ['lookup', 'tok'], 2, 'Name the definition with --definition:'],
+  [() => ['lookup', 'tok', '--definition=none'], 2, 'has no definition none. Name one with --definition:'],
+  [() => ['lookup', 'tok', '--definition=free-text', '--policy=none'], 2, 'has no policy none. It has:'],
+  [() => ['export'], 2, 'Name the batch: tokendesk jobs lists them.'],
+  [() => ['export', 'one', 'two'], 2, 'One batch is exported at a time.'],
+  [() => ['export', 'ffff'], 2, 'No batch begins with ffff.'],
+];
+
+test.each(wrongUses.map(([words, code, sentence], at) => [at + 1, { words, code, sentence }] as const))(
+  'wrong use %i ends with a sentence and a code, and sends nothing',
+  async (_, { words, code, sentence }) => {
+    const ended = await call(...words());
+    expect([ended.code, ended.sentence]).toEqual([code, expect.stringContaining(sentence)]);
+    expect(command.sent('BatchTokenize')).toBe(0);
+    for (const card of monthCards) expect(ended.printed).not.toContain(card);
+  },
+);
+
+test('jobs are listed, one is exported, and a token is looked up by its mask alone', async () => {
+  expect((await call('jobs')).lines).toEqual([]);
+  const run = await call('run', 'Cards', file('march.csv', monthRows(40)));
+  const [written] = run.lines.filter((line) => line.kind === 'result');
+  const jobs = await call('jobs');
+  expect(jobs.lines).toEqual([
+    expect.objectContaining({
+      kind: 'job',
+      jobId: written?.jobId,
+      sourceName: 'march.csv',
+      state: 'finished',
+      total: 40,
+    }),
+  ]);
+  const out = path.join(command.folder, 'out');
+  fs.mkdirSync(out);
+  const sent = command.sent('BatchTokenize');
+  const exported = await call('export', (written?.jobId ?? '').slice(0, 8), `--out=${out}`);
+  expect([exported.code, exported.sentence]).toEqual([0, expect.stringContaining('40 rows = 40 succeeded')]);
+  expect(command.sent('BatchTokenize')).toBe(sent);
+  expect(fs.readdirSync(out).sort()).toEqual(['march_tokens.csv', 'march_tokens.csv.receipt.json']);
+  const tokens = fs.readFileSync(path.join(out, 'march_tokens.csv'), 'utf8');
+  expect(tokens).toBe(fs.readFileSync(written?.written ?? '', 'utf8'));
+
+  const token = tokens.split('\n')[1]?.split(',')[1] ?? '';
+  const looked = await call('lookup', token, '--definition=card-number');
+  expect(looked.lines).toEqual([
+    expect.objectContaining({ kind: 'lookup', masked: expect.stringMatching(/[^\d]{4,}\d{4}$/) as string }),
+  ]);
+  for (const card of monthCards) expect(looked.printed + jobs.printed + exported.printed).not.toContain(card);
+});
+
+test('what is written is as its JSON Schema says, by a validator of another author', async () => {
+  const { app, folder, whole } = command;
+  const { lines } = await call('run', 'Cards', file('april.csv', monthRows(30)));
+  const result = lines.find((line) => line.kind === 'result');
+  const tokens = fs.readFileSync(result?.written ?? '', 'utf8');
+  const token = tokens.split('\n')[1]?.split(',')[1] ?? '';
+  const looked = await call('lookup', token, '--definition=card-number', '--case=D-1');
+  const [evidence, connections] = ['evidence.json', 'connections.json'].map((name) =>
+    path.join(folder, name),
+  );
+  app.exportTo(evidence ?? '');
+  expect(await app.ask('reports.evidence', { caseReference: 'D-1' })).toMatchObject({ ok: true });
+  app.exportTo(connections ?? '');
+  expect(await app.ask('connections.export', {})).toMatchObject({ ok: true });
+  const mappings = await app.ask('batch.mappings', {});
+  const jobFile = (name: string): string => path.join(whole.home, 'jobs', result?.jobId ?? '', name);
+  const json = (name: string): unknown => JSON.parse(fs.readFileSync(name, 'utf8'));
+  const audit = path.join(whole.home, 'audit');
+  const written: Record<string, readonly unknown[]> = {
+    'audit-line': fs
+      .readdirSync(audit)
+      .filter((name) => name.endsWith('.jsonl'))
+      .flatMap((name) => fs.readFileSync(path.join(audit, name), 'utf8').trim().split('\n'))
+      .map((line): unknown => JSON.parse(line)),
+    connections: [json(connections ?? '')],
+    evidence: [json(evidence ?? '')],
+    'job-state': [json(jobFile('state.json'))],
+    job: [json(jobFile('job.json'))],
+    mapping: mappings.ok ? mappings.value : [],
+    receipt: [json(`${result?.written ?? ''}.receipt.json`)],
+    'run-line': [...lines, ...looked.lines, ...(await call('jobs')).lines],
+  };
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  for (const [name, text] of Object.entries(formatSchemas())) {
+    expect(JSON.parse(fs.readFileSync(name, 'utf8')), `npm run schemas: ${name}`).toEqual(JSON.parse(text));
+    const validate = ajv.compile(JSON.parse(text) as object);
+    const found = written[path.basename(name, '.schema.json')] ?? [];
+    expect([name, found.length > 0]).toEqual([name, true]);
+    for (const one of found) expect([name, validate(one), validate.errors]).toEqual([name, true, null]);
+    expect([
+      name,
+      validate({ ...(found[0] as object), version: 99, kind: 'else', state: 'else', id: 5 }),
+    ]).toEqual([name, false]);
+  }
+  const guide = fs.readFileSync('docs/formats.md', 'utf8');
+  for (const name of Object.keys(formatSchemas())) expect(guide).toContain(path.basename(name));
+});
+
+test('nothing secret is in what commands print, write or log', () => {
+  // One entry says which folder the others belong to, and is no secret.
+  const homeId = fs.readFileSync(path.join(command.whole.home, 'home-id'), 'utf8');
+  const secrets = [...command.whole.keyring.entries.values()].filter(
+    (secret) => secret.length > 12 && !homeId.includes(secret),
+  );
+  expect(secrets.length).toBeGreaterThan(2);
+  const files = [command.folder, command.whole.home].flatMap((folder) =>
+    fs
+      .readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name)),
+  );
+  const isSource = (name: string): boolean => /^(?!.*_tokens).*\.csv$/.test(path.basename(name));
+  for (const name of files.filter((one) => !isSource(one))) {
+    const content = fs.readFileSync(name, 'latin1');
+    const found = [...secrets, ...monthCards].filter((secret) => content.includes(secret));
+    expect([path.basename(name), found.length]).toEqual([path.basename(name), 0]);
+  }
+});
