@@ -42,6 +42,7 @@ export function accountsOf(connection: ConnectionOrigin & Pick<Connection, 'poli
     { kind: 'apiKey' },
     { kind: 'nextApiKey' },
     { kind: 'proxyPassword' },
+    { kind: 'webhookSecret' },
     ...connection.policies.map((policy) => ({ kind: 'policyPassword' as const, policy })),
   ];
   return [
