@@ -99,7 +99,14 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     const applied = await applyFirst(options.deployment);
     if (!applied.ok) log.info(`connections not provided: ${applied.failure.code}`);
   }
-  const { handlers, applyFirst } = composeHandlers({ ...parts, options, batches, begin, settingsDamage });
+  const { handlers, applyFirst } = composeHandlers({
+    ...parts,
+    options,
+    batches,
+    confirmLocked: (question) => given.confirm(question),
+    begin,
+    settingsDamage,
+  });
 
   platform.setTheme(settings().theme);
   const stops = watch(parts);
