@@ -65,7 +65,12 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   };
   const service = composeService(platform, options, foundation, changed);
   const pages = composePages(platform, foundation, service, changed);
-  const webhooks = createWebhooks({ ...foundation, profiles: service.profiles, changed, now: () => clock.now() });
+  const webhooks = createWebhooks({
+    ...foundation,
+    profiles: service.profiles,
+    changed,
+    now: () => clock.now(),
+  });
   /** A passphrase that can't be checked any more counts as set: unlocking asks for it. */
   const passphraseMissing = (): boolean => managed.passphraseRequired === true && !lock.state().passphraseSet;
   const outside = createOutsideChanges(foundation);

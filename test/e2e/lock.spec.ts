@@ -32,7 +32,9 @@ const answering = (app: OpenApp, response: number): Promise<unknown> =>
     dialog.showMessageBox = () => Promise.resolve({ response: answer, checkboxChecked: false });
   }, response);
 
-test('a passphrase is set, asked for after a restart and at another place, and forgotten', async ({ home }) => {
+test('a passphrase is set, asked for after a restart and at another place, and forgotten', async ({
+  home,
+}) => {
   let app = await openApp(home);
   try {
     await startBuiltIn(app.page);

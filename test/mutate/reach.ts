@@ -42,7 +42,7 @@ export function functionsAround(file: string, text: string, position: number): s
 }
 
 function nameOf(node: ts.SignatureDeclaration): string {
-  const named = node.name ?? ('name' in node.parent ? (node.parent.name as ts.Node | undefined) : undefined);
+  const named = node.name ?? ('name' in node.parent ? node.parent.name : undefined);
   if (
     named === undefined ||
     !(ts.isIdentifier(named) || ts.isPrivateIdentifier(named) || ts.isStringLiteral(named))
