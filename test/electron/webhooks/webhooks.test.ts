@@ -25,7 +25,7 @@ test('nothing listens unless an administrator says so', async () => {
   expect(await app.state()).toBeNull();
 });
 
-test('an event that the service sends is a line of the log and a notice', { timeout: 60_000 }, async () => {
+test('6.1 an event that the service sends is a line of the log and a notice', { timeout: 60_000 }, async () => {
   const { file, caPem } = await webhookCertificate();
   // Whatever port is free.
   const app = await open({ webhookPort: 0, webhookCertificate: file });
