@@ -25,51 +25,55 @@ test('nothing listens unless an administrator says so', async () => {
   expect(await app.state()).toBeNull();
 });
 
-test('6.1 an event that the service sends is a line of the log and a notice', { timeout: 60_000 }, async () => {
-  const { file, caPem } = await webhookCertificate();
-  // Whatever port is free.
-  const app = await open({ webhookPort: 0, webhookCertificate: file });
-  const { address, problem } = (await app.state()) ?? {};
-  expect([problem, address]).toEqual([null, expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/)]);
-  const { id } = value(await app.ask('connections.startBuiltIn', {}));
-  const xorKey = newXorKey();
-  const secret = { xorKey, obscured: obscureText(webhookSecret, xorKey) };
-  value(await app.ask('connections.storeSecret', { id, secret: { kind: 'webhookSecret' }, value: secret }));
+test(
+  '6.1 an event that the service sends is a line of the log and a notice',
+  { timeout: 60_000 },
+  async () => {
+    const { file, caPem } = await webhookCertificate();
+    // Whatever port is free.
+    const app = await open({ webhookPort: 0, webhookCertificate: file });
+    const { address, problem } = (await app.state()) ?? {};
+    expect([problem, address]).toEqual([null, expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/)]);
+    const { id } = value(await app.ask('connections.startBuiltIn', {}));
+    const xorKey = newXorKey();
+    const secret = { xorKey, obscured: obscureText(webhookSecret, xorKey) };
+    value(await app.ask('connections.storeSecret', { id, secret: { kind: 'webhookSecret' }, value: secret }));
 
-  const service = await runService({
-    secret: new Uint8Array(32).fill(7),
-    seed: seed as Seed,
-    webhook: { url: `${address}/${id}`, secret: webhookSecret, caPem },
-  });
-  onTestFinished(() => service.stop());
-  const portal = connect(service.facts);
-  onTestFinished(() => portal.close());
-  const administrator = service.facts.portalUsers.find(({ role }) => role === 'AccountAdmin');
-  const signIn = JSON.stringify({ userName: administrator?.name, password: administrator?.password });
-  const signedIn = await portal.send('POST', '/api/services/portal/authenticate', signIn);
-  const { token } = signedIn.body as { token: string };
-  const revoked = await portal.send(
-    'POST',
-    '/api/services/portal/revokesecuritypolicy',
-    JSON.stringify({ name: 'mask-only' }),
-    { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-  );
-  expect([signedIn.status, revoked.status]).toEqual([200, 200]);
+    const service = await runService({
+      secret: new Uint8Array(32).fill(7),
+      seed: seed as Seed,
+      webhook: { url: `${address}/${id}`, secret: webhookSecret, caPem },
+    });
+    onTestFinished(() => service.stop());
+    const portal = connect(service.facts);
+    onTestFinished(() => portal.close());
+    const administrator = service.facts.portalUsers.find(({ role }) => role === 'AccountAdmin');
+    const signIn = JSON.stringify({ userName: administrator?.name, password: administrator?.password });
+    const signedIn = await portal.send('POST', '/api/services/portal/authenticate', signIn);
+    const { token } = signedIn.body as { token: string };
+    const revoked = await portal.send(
+      'POST',
+      '/api/services/portal/revokesecuritypolicy',
+      JSON.stringify({ name: 'mask-only' }),
+      { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    );
+    expect([signedIn.status, revoked.status]).toEqual([200, 200]);
 
-  await vi.waitFor(async () =>
-    expect((await app.state())?.events).toMatchObject([
-      { connection: 'Built-in service', kind: 'policyRevoked', subject: 'mask-only' },
-    ]),
-  );
-  const { entries } = value(
-    await app.ask('activity.list', { before: null, limit: 50, caseReference: null, kind: 'changes' }),
-  );
-  expect(entries.filter(({ action }) => action === 'Webhook')).toMatchObject([
-    { phase: 'ok', connection: 'Built-in service', note: 'policyRevoked mask-only' },
-    { phase: 'begun' },
-  ]);
-  expect(JSON.stringify(app.events)).not.toContain(webhookSecret);
-});
+    await vi.waitFor(async () =>
+      expect((await app.state())?.events).toMatchObject([
+        { connection: 'Built-in service', kind: 'policyRevoked', subject: 'mask-only' },
+      ]),
+    );
+    const { entries } = value(
+      await app.ask('activity.list', { before: null, limit: 50, caseReference: null, kind: 'changes' }),
+    );
+    expect(entries.filter(({ action }) => action === 'Webhook')).toMatchObject([
+      { phase: 'ok', connection: 'Built-in service', note: 'policyRevoked mask-only' },
+      { phase: 'begun' },
+    ]);
+    expect(JSON.stringify(app.events)).not.toContain(webhookSecret);
+  },
+);
 
 test('a certificate that can’t be used, and a port that is taken, are said', async () => {
   const { file } = await webhookCertificate();
