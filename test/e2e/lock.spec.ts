@@ -51,7 +51,7 @@ test('a passphrase is set, asked for after a restart and at another place, and f
       app = await openApp(moved);
       const { page } = app;
       await unlock(page, 'wrong horse');
-      await expect(page.getByRole('alert')).toContainText('Try again in');
+      await expect(page.getByRole('alert')).toContainText('Try again');
       await unlock(page, right);
       await expect(page.getByRole('textbox', { name: 'Token' })).toBeVisible();
       await expect(page.getByRole('status').filter({ hasText: 'Changed outside' })).toHaveCount(0);
