@@ -66,6 +66,7 @@ const mayUse = {
   ],
   reports: ['audit', 'contract', 'evidence', 'portal', 'privacy', 'service', 'storage'],
   administration: ['audit', 'connections', 'contract', 'portal', 'privacy', 'service'],
+  webhooks: ['audit', 'connections', 'contract', 'service', 'storage'],
   // The app without a window: asked through the router, as the window asks.
   commands: ['app/compose.ts', 'contract', 'platform/command-line.ts', 'platform/platform.ts'],
   support: ['audit', 'connections', 'contract', 'log', 'parsing', 'platform', 'settings', 'storage', 'util'],

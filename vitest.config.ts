@@ -29,6 +29,8 @@ export default defineConfig({
       'test/support/boringssl-setup.ts',
       'test/support/locale.ts',
       'test/support/warnings-setup.ts',
+      // For `npm run mutate`: which tests reach which functions.
+      ...(process.env['TOKENDESK_REACH'] === undefined ? [] : ['test/mutate/reach-setup.ts']),
     ],
     // One more than processors: many of these tests wait, for a process, a disk or a clock.
     maxWorkers: availableParallelism() + 1,

@@ -35,8 +35,17 @@ const usage = `npm run built-in-service -- [options]
   --transfers-per-day N    (10000000)
   --max-elements N         maximum number of elements in a batch (1000)
   --tool-server            enables the tool server at /mcp
+  --webhook URL            tells this HTTPS address of events, signed with the secret in TOKENDESK_WEBHOOK_SECRET
+  --webhook-ca FILE        the authority of that address's certificate, as PEM
   --write-seed FILE        writes the seed with all its credentials, for npm run conformance
   --help`;
+
+function webhookTarget(url: string, ca: string | undefined): NonNullable<BuiltInServiceOptions['webhook']> {
+  const secret = process.env['TOKENDESK_WEBHOOK_SECRET'] ?? '';
+  if (!url.startsWith('https://')) throw new Error('--webhook takes an https address.');
+  if (secret === '') throw new Error('--webhook needs a secret in TOKENDESK_WEBHOOK_SECRET.');
+  return { url, secret, ...(ca !== undefined && { caPem: readFileSync(ca, 'utf8') }) };
+}
 
 interface RunOptions {
   readonly options: Omit<BuiltInServiceOptions, 'seed'> & { readonly seed: ParsedSeed };
@@ -89,6 +98,8 @@ function readOptions(): RunOptions | null {
       'transfers-per-day': { type: 'string' },
       'max-elements': { type: 'string' },
       'tool-server': { type: 'boolean' },
+      webhook: { type: 'string' },
+      'webhook-ca': { type: 'string' },
       'write-seed': { type: 'string' },
       help: { type: 'boolean' },
     },
@@ -111,6 +122,7 @@ function readOptions(): RunOptions | null {
       'transfers-per-day': ['transfersPerDay', 1, Number.MAX_SAFE_INTEGER],
     }),
     toolServer: values['tool-server'] ?? false,
+    ...(values.webhook !== undefined && { webhook: webhookTarget(values.webhook, values['webhook-ca']) }),
   };
   const seedOut = values['write-seed'];
   if (values.data === undefined) {

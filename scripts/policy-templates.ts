@@ -52,6 +52,9 @@ const examples: Record<ManagedName, unknown> = {
   allowedHosts: ['tokens.example.com', '*.eu.example.com'],
   extraCa: false,
   profileImport: false,
+  webhookPort: 9443,
+  webhookAddress: '127.0.0.1',
+  webhookCertificate: '/etc/tokendesk/webhooks.pem',
   builtInService: false,
   updateNotice: 'New versions are in the software catalogue.',
 };

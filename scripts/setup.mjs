@@ -75,7 +75,10 @@ function installSystemPackages() {
   );
   step('Installing system packages', () => {
     const update = run('apt-get', ['update', '-qq'], env);
-    const install = run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], env);
+    // Debian has it and Ubuntu does not: tests without a window start it in a third of the time.
+    const shell = 'chromium-headless-shell';
+    const wanted = run('apt-cache', ['show', shell]).status === 0 ? [...missing, shell] : missing;
+    const install = run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...wanted], env);
     return install.status === 0 ? install : { status: 1, output: `${update.output}\n${install.output}` };
   });
 }

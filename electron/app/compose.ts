@@ -9,6 +9,7 @@ import { createLockedDialogs } from '../privacy/dialogs.ts';
 import { createLeakCheck } from '../privacy/leak-check.ts';
 import { watchCleartext } from '../util/cleartext.ts';
 import { systemClock } from '../util/clock.ts';
+import { createWebhooks } from '../webhooks/webhooks.ts';
 import { createOutsideChanges } from './changed-outside.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { composeHandlers } from './handlers.ts';
@@ -64,6 +65,12 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   };
   const service = composeService(platform, options, foundation, changed);
   const pages = composePages(platform, foundation, service, changed);
+  const webhooks = createWebhooks({
+    ...foundation,
+    profiles: service.profiles,
+    changed,
+    now: () => clock.now(),
+  });
   /** A passphrase that can't be checked any more counts as set: unlocking asks for it. */
   const passphraseMissing = (): boolean => managed.passphraseRequired === true && !lock.state().passphraseSet;
   const outside = createOutsideChanges(foundation);
@@ -82,6 +89,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     settingsDamage,
     removedPartials: () => [...pages.batch.removedPartials()].slice(0, 100),
     upgradedFrom: noteVersion(store, platform.version),
+    webhooks: () => webhooks.state(),
     log,
   });
   const openings = createOpenings({
@@ -96,7 +104,14 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     const applied = await applyFirst(options.deployment);
     if (!applied.ok) log.info(`connections not provided: ${applied.failure.code}`);
   }
-  const { handlers, applyFirst } = composeHandlers({ ...parts, options, batches, begin, settingsDamage });
+  const { handlers, applyFirst } = composeHandlers({
+    ...parts,
+    options,
+    batches,
+    confirmLocked: (question) => given.confirm(question),
+    begin,
+    settingsDamage,
+  });
 
   platform.setTheme(settings().theme);
   const stops = watch(parts);
@@ -123,10 +138,12 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   if (connections.active()?.connectionId === builtInId)
     stops.push(clock.after(laterMs, () => void service.builtIn.start()));
   stops.push(clock.after(laterMs, () => void loadTransport()));
+  await webhooks.start();
 
   return {
     running: () => batches.count(),
     async close() {
+      await webhooks.close();
       await closeApp(parts, stops);
       stopWatching();
       log.info('app closed');

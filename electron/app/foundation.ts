@@ -6,6 +6,7 @@ import { createChainEntry, createCheckpointFile } from '../audit/checkpoint.ts';
 import { createClientCertificates } from '../connections/client-certificates.ts';
 import { type Connections, createConnections } from '../connections/store.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
+import { builtInId } from '../contract/models/connection.ts';
 import { createParser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createAutoClearClipboard } from '../privacy/clipboard.ts';
@@ -22,7 +23,7 @@ import { isAllowedHost, withManagedSettings } from '../settings/managed-settings
 import { withSeals } from '../settings/seals.ts';
 import { settingsDocument, documentMigrations, documentVersion } from '../settings/settings.ts';
 import { createStore } from '../settings/store.ts';
-import { accountsOf, accountsOfHome, connectionOf, holdsSecret } from '../storage/keychain-accounts.ts';
+import { accountsOfHome, builtInAccount, connectionOf, holdsSecret } from '../storage/keychain-accounts.ts';
 import { createKeychain, type Keychain } from '../storage/keychain.ts';
 import { createSecretsKey, withSecretsKey } from '../storage/secrets-key.ts';
 import { systemClock } from '../util/clock.ts';
@@ -125,7 +126,10 @@ export async function openFoundation(
     ),
     forgetSecrets: async () => {
       const forgotten = await forgetSecrets(connections, keychain, dropClient);
-      if (forgotten.ok) secretsKey.forget();
+      if (forgotten.ok) {
+        secretsKey.forget();
+        seals.forget();
+      }
       return forgotten;
     },
     cost: scryptCost,
@@ -207,9 +211,10 @@ async function forgetSecrets(
     await dropClient(id);
   }
   // Not only what the index names: it stands in a file that anybody of this user can change.
-  const accounts = new Set([...keychain.accounts(), ...connections.list().flatMap(accountsOf)]);
-  for (const account of accounts) {
+  for (const account of accountsOfHome(keychain.accounts(), connections.list())) {
     if (/^(audit|evidence|machine):/.test(account)) continue;
+    // The built-in service has no other, and makes them at each start.
+    if (account === builtInAccount || connectionOf(account) === builtInId) continue;
     const removed = await keychain.remove(account);
     if (!removed.ok) return removed;
   }

@@ -6,7 +6,7 @@ import type { Handlers } from '../contract/calls.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { ManagedSettings, Settings, SettingsDamage } from '../contract/models/app.ts';
 import { restoreText } from '../contract/obscured.ts';
-import type { Platform } from '../platform/platform.ts';
+import type { Platform, Question } from '../platform/platform.ts';
 import { describeManaged, fixedSettings } from '../settings/managed-settings.ts';
 import { createDiagnosticsHandlers } from '../support/diagnostics.ts';
 import type { Foundation } from './foundation.ts';
@@ -25,6 +25,8 @@ interface HandlersOptions {
   readonly state: CurrentState;
   readonly openings: Pick<Openings, 'take'>;
   readonly batches: Pick<RunningBatches, 'count'>;
+  /** Asks while the app is locked too, which the modules' dialogs don't: of nothing but the lock itself. */
+  readonly confirmLocked: Platform['confirm'];
   /** What waits for the first unlocking. */
   readonly begin: () => Promise<void>;
   readonly settingsDamage: () => SettingsDamage | null;
@@ -40,6 +42,7 @@ export function composeHandlers({
   state,
   openings,
   batches,
+  confirmLocked,
   begin,
   settingsDamage,
 }: HandlersOptions) {
@@ -118,6 +121,10 @@ export function composeHandlers({
       return unlocked;
     },
     'lock.reset': async () => {
+      const { locked, passphraseSet, verifierLost } = lock.state();
+      if (!locked || !passphraseSet) return failed('call.refused');
+      // A window that is not a person's must not make the secrets go. Where nothing opens them, nothing is left to ask.
+      if (verifierLost !== true && (await confirmLocked(resetQuestion)) === null) return done(lock.state());
       const reset = await audit.record({ action: 'ResetLock' }, () => lock.reset());
       if (reset.ok) await begin();
       return reset;
@@ -136,6 +143,16 @@ export function composeHandlers({
 
   return { handlers, applyFirst };
 }
+
+/** The one way on for who has lost the passphrase. */
+const resetQuestion: Question = {
+  message: 'Forget the passphrase and all that it protects?',
+  detail: [
+    'API keys, passwords, tokens of the portal and client certificates are removed from this computer. Results of batches and saved mappings can’t be opened any more.',
+    'Connections, settings and the audit log stay, with a line that this was done. Without the passphrase there is no other way.',
+  ].join('\n\n'),
+  action: 'Forget all secrets',
+};
 
 /** The first setting that a change would take from what the administrator has fixed; null where there is none. */
 function changedFixed(before: Settings, next: Settings, managed: ManagedSettings): string | null {

@@ -30,6 +30,7 @@ export interface StateOptions {
   readonly settingsDamage: () => AppState['settingsDamage'];
   readonly removedPartials: () => AppState['removedPartials'];
   readonly upgradedFrom: AppState['upgradedFrom'];
+  readonly webhooks: () => AppState['webhooks'];
   readonly log: Pick<Log, 'bug'>;
 }
 
@@ -77,6 +78,7 @@ export function createState(options: StateOptions): CurrentState {
       settingsDamage: settingsDamage(),
       removedPartials: options.removedPartials(),
       upgradedFrom: options.upgradedFrom,
+      webhooks: options.webhooks(),
     };
   }
 

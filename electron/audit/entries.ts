@@ -175,7 +175,7 @@ const changes = new Set([
   ...['CreateTokenDefinition', 'UpdateTokenDefinition', 'CreateSecurityPolicy', 'UpdateSecurityPolicy'],
   ...['RevokeSecurityPolicy', 'CreateApiKey', 'RotateApiKey', 'RevokeApiKey', 'EnableToolServer'],
   ...['CopySecret', 'RotateKey', 'ForgetNextKey'],
-  ...['ChainBroken', 'TailSetAside', 'HoldBack'],
+  ...['ChainBroken', 'TailSetAside', 'HoldBack', 'Webhook'],
 ]);
 
 function kindOf(action: string): ActivityKind {

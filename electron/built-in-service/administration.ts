@@ -13,6 +13,7 @@ import {
 import { done, refuse, type Outcome } from './failures.ts';
 import { definitionSchema, grantSchema, keyTitle, objectName, policyPassword } from './seed.ts';
 import type { Sessions } from './sessions.ts';
+import type { WebhookSender } from './webhooks.ts';
 
 const storedDefinition = definitionSchema.and(z.object({ enabled: z.boolean() }));
 const storedPolicy = z.object({ name: objectName, grants: z.array(grantSchema), revoked: z.boolean() });
@@ -164,6 +165,7 @@ interface AdministrationOptions {
   readonly secret: Uint8Array;
   readonly sessions: Pick<Sessions, 'end'>;
   readonly toolServer: { enabled: boolean };
+  readonly webhooks: Pick<WebhookSender, 'send'>;
   readonly now: () => number;
 }
 
@@ -182,7 +184,7 @@ export interface Administration {
 
 /** Each change is on the disk before it takes effect, and takes effect at once, in open sessions too. */
 export function createAdministration(options: AdministrationOptions): Administration {
-  const { account, file, secret, sessions, toolServer, now } = options;
+  const { account, file, secret, sessions, toolServer, webhooks, now } = options;
   const inTurn = createSerialQueue();
   // Nobody knows it: an example can't be used to make or read tokens of a definition.
   const exampleSecret = randomBytes(32);
@@ -301,6 +303,7 @@ export function createAdministration(options: AdministrationOptions): Administra
       if (!before) return refuse('SecurityPolicyUnknown', 'name');
       const outcome = await putPolicy({ ...before, revoked: true });
       sessions.end({ policy: name });
+      webhooks.send('SecurityPolicyRevoked', name);
       return outcome;
     },
     ListApiKeys: () => done({ apiKeys: account.apiKeys.map(describeKey) }),
@@ -321,6 +324,7 @@ export function createAdministration(options: AdministrationOptions): Administra
       const revoked = { ...key, revoked: true };
       await putKey(revoked);
       sessions.end({ clientId: title });
+      webhooks.send('ApiKeyRevoked', title);
       return done(describeKey(revoked));
     },
     GetToolServer: () => done({ enabled: toolServer.enabled }),

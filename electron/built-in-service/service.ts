@@ -14,6 +14,7 @@ import { openRequestLog } from './request-log.ts';
 import { seedSchema, type DefinitionSeed, type PortalRole, type Seed } from './seed.ts';
 import { createSessions } from './sessions.ts';
 import { addToolServerRoutes } from './tool-server.ts';
+import { createWebhookSender, expiringKeys, type WebhookTarget } from './webhooks.ts';
 
 /** What is passed to the service's thread: data only. */
 export interface ServiceOptions {
@@ -33,6 +34,8 @@ export interface ServiceOptions {
   readonly portalSeconds?: number;
   /** Whether the tool server is enabled from the start. Else it is as an AccountAdmin left it, and off at first. */
   readonly toolServer?: boolean;
+  /** Who is told of events; nobody if absent. */
+  readonly webhook?: WebhookTarget;
   /** Where the log of requests and what the portal changed are kept over restarts; they end with the service if absent. */
   readonly dataFolder?: string;
 }
@@ -108,12 +111,15 @@ export async function runService(
   const app = createHttpServer({ state, identity, maxBodyBytes, onCall });
 
   const toolServer = { enabled: options.toolServer === true || file.read().toolServer === true };
+  const webhooks = createWebhookSender(options.webhook, now);
+  for (const title of expiringKeys(account, now())) webhooks.send('ApiKeyExpiring', title);
   const administration = createAdministration({
     account,
     file,
     secret,
     sessions: state.sessions,
     toolServer,
+    webhooks,
     now,
   });
   const portal: Portal = {
@@ -138,6 +144,7 @@ export async function runService(
   const lastUsedTimer = setInterval(() => void saveLastUsed(), lastUsedMs).unref();
   const stop = async () => {
     clearInterval(lastUsedTimer);
+    webhooks.stop();
     await app.close();
     await saveLastUsed();
     log?.close();

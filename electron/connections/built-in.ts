@@ -7,6 +7,7 @@ import {
 } from '../contract/models/connection.ts';
 import { operationNames } from '../contract/operations.ts';
 import type { Connections } from './store.ts';
+import { builtInAccount } from '../storage/keychain-accounts.ts';
 import type { Keychain } from '../storage/keychain.ts';
 import type { startBuiltInService, RunningBuiltInService } from '../built-in-service/start.ts';
 
@@ -89,7 +90,7 @@ export function createBuiltInConnection({
   let running: Promise<Outcome<RunningBuiltInService>> | undefined;
 
   async function launch(): Promise<Outcome<RunningBuiltInService>> {
-    const secret = await keychain.key('built-in.service');
+    const secret = await keychain.key(builtInAccount);
     if (!secret.ok) return secret;
     const service = await start({ secret: secret.value });
     const saved = await connections.saveBuiltIn(describeConnection(service), describeGrants(service, now()));

@@ -298,6 +298,7 @@ export function createConnections({
         })),
         certificateKey: keychain.peek(certificateAccount(connection)),
         proxyPassword: keychain.peek(secretAccount(connection, { kind: 'proxyPassword' })),
+        webhookSecret: keychain.peek(secretAccount(connection, { kind: 'webhookSecret' })),
         grants: grantsOf(connection, store.read('grants')[connection.id] ?? []),
         kindsGiven: connection.definitions
           .map(({ name }) => name)

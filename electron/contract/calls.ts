@@ -554,7 +554,10 @@ export const calls = {
   'lock.unlock': call(z.strictObject({ passphrase: obscuredPassphrase }), lockState, {
     whileLocked: lockState,
   }),
-  /** Where the passphrase's verifier is lost: forgets all secrets and unlocks. */
+  /**
+   * Where the passphrase is lost, or its verifier: forgets all secrets and unlocks. Asks in a dialog of the system where the
+   * verifier is there; the lock's state is the same as before where the person changed their mind.
+   */
   'lock.reset': call(nothing, lockState, { whileLocked: lockState }),
   /** An empty passphrase removes it. The current one is asked for when one is set. */
   'lock.setPassphrase': call(

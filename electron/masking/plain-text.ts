@@ -111,10 +111,16 @@ export const bareText = (text: string): string =>
 /** Nothing is spelled in these. */
 const plainWords = /^[ -$'-[\]-~]*$/;
 
+/** The same for all texts that `saysTheSame` takes for one; null for those it takes for no other's. */
+export function whatItSays(text: string): string | null {
+  const bare = bareText(text);
+  return bare.length >= minRepeated ? bare : null;
+}
+
 /** Whether two texts are the same but for case, script, spelling and what stands between letters. */
 export function saysTheSame(one: string, other: string): boolean {
-  const bare = bareText(one);
-  return bare.length >= minRepeated && bare === bareText(other);
+  const said = whatItSays(one);
+  return said !== null && said === bareText(other);
 }
 
 /** Whether a text has a value in it, written in whatever way. */

@@ -40,8 +40,8 @@ export interface Lock {
    */
   setPassphrase(current: string, next: string): Promise<Outcome<LockState>>;
   /**
-   * Unlocks where the verifier is lost, after all secrets are forgotten: who removed the verifier gets in, but to
-   * nothing. Failures: call.refused where it is not lost; those of forgetting.
+   * Unlocks after all secrets are forgotten: who has lost the passphrase, or removed its verifier, gets in, but to nothing.
+   * Failures: call.refused where it is open, or has no passphrase; those of forgetting.
    */
   reset(): Promise<Outcome<LockState>>;
   /** Called at every change of `state()`. */
@@ -255,12 +255,14 @@ export async function openLock({
     },
 
     async reset() {
-      if (!isLost()) return failed('call.refused');
+      if (!locked || !passphraseSet()) return failed('call.refused');
       const forgotten = await forgetSecrets();
       if (!forgotten.ok) return forgotten;
       const stored = await attempts.write(noAttempts);
       if (!stored.ok) return stored;
       verifier = done(null);
+      wrong = 0;
+      notBefore = clock.monotonic();
       return open();
     },
 

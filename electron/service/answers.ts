@@ -1,7 +1,7 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { UnreadAnswer } from '../contract/models/connection.ts';
 import type { OperationName } from './operations.ts';
-import { bareText, repeatsIn, saysTheSame } from '../masking/plain-text.ts';
+import { bareText, repeatsIn, saysTheSame, whatItSays } from '../masking/plain-text.ts';
 import { isBlank } from '../util/blank.ts';
 import type { ServiceProfile } from './profile.ts';
 import type { SuccessFlag } from './profile-fields.ts';
@@ -174,6 +174,13 @@ export function isEcho(sent: string, answer: string): boolean {
   if (isPlainLetter(sent.charCodeAt(at)) && isPlainLetter(answer.charCodeAt(at))) return false;
   const bare = withoutSeparators(sent);
   return (bare !== '' && bare === withoutSeparators(answer)) || saysTheSame(sent, answer);
+}
+
+/** The same for all texts of which `isEcho` says that one repeats another, whatever width their signs have. */
+export function echoForm(text: string): string {
+  if (/^[A-Za-z0-9]+$/.test(text)) return text.toUpperCase();
+  const bare = withoutSeparators(text.normalize('NFKC'));
+  return whatItSays(text) ?? (bare === '' ? text : bare.toUpperCase());
 }
 
 /** Fewer letters and digits are in a token by chance: digits in one of ten million, with a letter in fewer. */

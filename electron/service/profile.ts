@@ -5,6 +5,7 @@ import { operationInfo, operationNames as withSession, type Operation } from '..
 import { administrationProfile } from './administration-profile.ts';
 import { type OperationName, type Parameter, operationNames, operations } from './operations.ts';
 import { addressed, canBeTakenFor, templatePath, type AddressParameter } from './addresses.ts';
+import { webhookProfile } from './webhook-profile.ts';
 import { headers, member, members, nothing, path, successFlag } from './profile-fields.ts';
 
 /** Values and passwords travel in a body: addresses are logged by every proxy on the way. */
@@ -269,6 +270,7 @@ export const serviceProfile = z
       tokenInvalid: codes.describe('Codes against an element that mean: no token of the definition'),
     }),
     reporting: reportingProfile,
+    webhooks: webhookProfile,
     /** The portal operations of administrators; null where the service has none. Not taken over from the shipped profile. */
     administration: administrationProfile
       .nullable()

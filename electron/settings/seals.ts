@@ -21,6 +21,8 @@ export interface Seals {
   dealtWith(id: string): Outcome<null>;
   /** Whether an earlier start dealt with it as it is now. */
   isDealtWith(id: string): boolean;
+  /** The key was removed with all secrets: with the next one everything is adopted, as at the first start. */
+  forget(): void;
 }
 
 /** The settings that the lock and the limits of time hang on. No connection has an id like it. */
@@ -120,6 +122,11 @@ export function withSeals(
       known: () => changed,
       accept: (id) => void changed.delete(id),
       isDealtWith: (id) => fits(id, 'dealt with'),
+      forget() {
+        sealKey = null;
+        missing = 'keychain.locked';
+        changed.clear();
+      },
       dealtWith(id) {
         const record = records(read).get(id);
         if (sealKey === null || record === undefined) return done(null);

@@ -42,6 +42,7 @@ export function accountsOf(connection: ConnectionOrigin & Pick<Connection, 'poli
     { kind: 'apiKey' },
     { kind: 'nextApiKey' },
     { kind: 'proxyPassword' },
+    { kind: 'webhookSecret' },
     ...connection.policies.map((policy) => ({ kind: 'policyPassword' as const, policy })),
   ];
   return [
@@ -62,6 +63,9 @@ export const holdsSecret = (account: string): boolean =>
 export const connectionOf = (account: string): string | null =>
   /^(.+?):[0-9a-f]{24}:/.exec(account)?.[1] ?? null;
 
+/** What the built-in service makes its secrets from. */
+export const builtInAccount = 'built-in.service';
+
 /** Accounts that are no connection's: known where the index was lost, too. */
 const fixedAccounts = [
   'audit:key',
@@ -72,7 +76,7 @@ const fixedAccounts = [
   'secrets:key',
   'disclosures',
   'batch-results',
-  'built-in.service',
+  builtInAccount,
   'probe',
 ];
 

@@ -70,6 +70,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   Lock: ['Locked', 'Lock'],
   Unlock: ['Unlocked', 'Unlock'],
   ResetLock: ['Lock reset', 'Reset of the lock'],
+  Webhook: ['Event received from the service', 'Event from the service'],
   HoldBack: ['Value in clear held back', 'Value in clear held back'],
   ChainBroken: ['Log found tampered with', 'Log found tampered with'],
   TailSetAside: ['Unfinished line set aside', 'Unfinished line set aside'],

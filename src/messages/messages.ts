@@ -66,6 +66,10 @@ export const isFailureCode = (code: string): code is FailureCode => Object.hasOw
 export const removedPartialsNotice = (names: readonly string[]): string =>
   `Tokendesk ended while it wrote ${names.join(', ')}: what was written so far has been removed. Export it again.`;
 
+/** What a person is told whose passphrase was lost, and the way on. */
+export const secretsForgottenNotice =
+  'The passphrase and all stored secrets were forgotten. Enter the API key and the passwords of each connection again.';
+
 /** What a person is told at the first start of a newer version. */
 export const upgradeNotice = (before: string, now: string): string =>
   `Tokendesk is version ${now} now. It was ${before}.`;

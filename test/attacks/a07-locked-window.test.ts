@@ -57,6 +57,7 @@ function stateOf(lock: () => AppState['lock']) {
     settingsDamage: () => ({ reason: 'unfit', keptAs: canary }),
     removedPartials: () => [],
     upgradedFrom: null,
+    webhooks: () => null,
     log: { bug: () => undefined },
   });
   return { state, sent };

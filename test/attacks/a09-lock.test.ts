@@ -148,12 +148,16 @@ test('a verifier removed from the keyring locks the app, at this start and at la
   expect((await start()).state().locked).toBe(false);
 });
 
-test('a reset is refused while the passphrase can be checked', async () => {
+test('a reset is refused while the app is open, and forgets before it opens a locked one', async () => {
   const { forgotten, start } = workstation();
   const lock = await start();
+  value(await lock.unlock(right));
   expect(codeOf(await lock.reset())).toBe('call.refused');
-  expect(lock.state().locked).toBe(true);
   expect(forgotten).toEqual([]);
+  lock.now();
+  await lock.unlock('wrong');
+  expect(value(await lock.reset())).toEqual({ locked: false, passphraseSet: false, waitMs: 0 });
+  expect(forgotten).toEqual(['all']);
 });
 
 test('a verifier that was overwritten with rubbish does not open the app', async () => {

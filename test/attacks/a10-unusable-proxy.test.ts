@@ -136,6 +136,7 @@ test('a state that can’t be read is logged, and rejects nowhere', async () => 
     settingsDamage: () => null,
     removedPartials: () => [],
     upgradedFrom: null,
+    webhooks: () => null,
     log: {
       bug(place) {
         bugs.push(place);

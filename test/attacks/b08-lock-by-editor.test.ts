@@ -151,6 +151,67 @@ test('as a new user: another computer, and a keyring that was lost, end in a sen
   expect([await isLocked(again), await again.use(), lines('ChangedOutside')]).toEqual([false, reached, 0]);
 });
 
+/** A home with a passphrase whose app answers the system's question as `agrees` says, and counts the questions. */
+async function withQuestion() {
+  const asked = { questions: [] as string[], agrees: false };
+  const home = await makeHome({
+    platform: {
+      confirm: ({ message, detail }) => {
+        asked.questions.push(`${message} ${detail}`);
+        return Promise.resolve(asked.agrees ? true : null);
+      },
+    },
+  });
+  const app = await home.open();
+  value(await setPassphrase(app, '', right));
+  return { ...home, app, asked };
+}
+
+test('as a new user: the passphrase is forgotten, and the one way on is the loss of what it protects', async () => {
+  const { app, asked, open, keyring, id, stored, lines, settings, enterSecrets } = await withQuestion();
+  value(await app.ask('lock.now', {}));
+  await app.unlock('wrong');
+  // The person changes their mind: nothing is lost, and the way back is there.
+  expect(value(await app.ask('lock.reset', {}))).toMatchObject({ locked: true, passphraseSet: true });
+  expect([stored(), lines('ResetLock'), asked.questions.length]).toEqual([2, 0, 1]);
+  expect(asked.questions[0]).toMatch(/API keys, passwords.*are removed.*settings and the audit log stay/s);
+  asked.agrees = true;
+  const before = JSON.parse(fs.readFileSync(settings(), 'utf8')) as EditedFile;
+  const state = value(await app.ask('lock.reset', {}));
+  expect(state).toEqual({ locked: false, passphraseSet: false, waitMs: 0 });
+  expect([stored(), lines('ResetLock'), lines('ChangedOutside')]).toEqual([0, 1, 0]);
+  expect(accountsIn(keyring)).not.toContain('lock:verifier');
+  expect(await app.use()).toBe('credentials.missing');
+  expect(await app.view()).toMatchObject({ id, apiKey: 'missing', environment: 'production' });
+  const after = JSON.parse(fs.readFileSync(settings(), 'utf8')) as EditedFile;
+  expect([after.connections, after.settings]).toEqual([before.connections, before.settings]);
+  // In the same run and in the next one what is entered again is used, and proves itself.
+  await enterSecrets(app);
+  expect(await app.use()).toBe(reached);
+  await app.close();
+  const again = await open();
+  expect([await isLocked(again), await again.use(), lines('ChangedOutside')]).toEqual([false, reached, 0]);
+  await again.close();
+  const edited = await open((file) => {
+    for (const one of file.connections) one['environment'] = 'test';
+  });
+  expect([await edited.use(), lines('ChangedOutside')]).toEqual(['connection.changed', 1]);
+});
+
+test('nobody is asked to forget where nothing is locked, and an index that lost an entry leaves none', async () => {
+  const { app, asked, open, keyring } = await withQuestion();
+  asked.agrees = true;
+  expect(codeOf(await app.ask('lock.reset', {}))).toBe('call.refused');
+  expect(asked.questions).toEqual([]);
+  await app.close();
+  const again = await open((file) => {
+    file.keychainIndex = file.keychainIndex.filter((name) => name.startsWith('lock:'));
+  });
+  value(await again.ask('lock.reset', {}));
+  await again.close();
+  expect(accountsIn(keyring).filter((name) => /apiKey|policy-|lock:verifier/.test(name))).toEqual([]);
+});
+
 test('a passphrase of an earlier version opens its home once more, and wraps the key from then on', async () => {
   const { open, keyring, homeId, id } = await withPassphrase();
   // Of the passphrase "correct horse", as that version stored it; the secrets beside it were as they were typed.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mask, maskAgain, maskReason } from '../../electron/masking/masking.ts';
 import { namesCleartext, readProfile } from '../../electron/service/profile.ts';
-import { holdsSent, isEcho, memberNames, withoutRepeats } from '../../electron/service/answers.ts';
+import { echoForm, holdsSent, isEcho, memberNames, withoutRepeats } from '../../electron/service/answers.ts';
 import { fieldMessages, readExchange } from '../../electron/service/http/failures.ts';
 
 /* A service, or whoever wrote its profile, that says a value in another form than it was sent. */
@@ -61,6 +61,7 @@ test.each(forms)('an answer that repeats what was sent %s is an echo', (_, write
   for (const [, value] of values) {
     expect(isEcho(value, write(value))).toBe(true);
     expect(isEcho(write(value), value)).toBe(true);
+    expect(echoForm(write(value))).toBe(echoForm(value));
   }
 });
 
@@ -91,8 +92,10 @@ test('other values are no echo', () => {
     ['a.b', 'a-b'],
     ['!?', '?!'],
     ['tok_4111', '4111'],
-  ] as const)
+  ] as const) {
     expect(isEcho(one, other)).toBe(false);
+    expect(echoForm(one)).not.toBe(echoForm(other));
+  }
 });
 
 test.each<[string, 'card' | 'ssn' | 'text' | null, string, string]>([

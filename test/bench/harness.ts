@@ -30,7 +30,7 @@ export interface HarnessOptions {
 export interface Harness {
   readonly batch: Batch;
   source(path: string): Promise<string>;
-  start(sourceId: string, column: number, operation?: 'detokenize' | 'mask'): Promise<string>;
+  start(sourceId: string, column: number, operation?: 'detokenize' | 'mask' | 'tokenize'): Promise<string>;
   onJob(listener: (job: Job) => void): void;
   close(): Promise<void>;
 }
@@ -47,7 +47,10 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
     clientCertificate: null,
     proxyUser: '',
     policies: ['bench'],
-    definitions: [{ name: 'card', label: 'Card', kind: 'card' }],
+    definitions: [
+      { name: 'card', label: 'Card', kind: 'card' },
+      { name: 'text', label: 'Text', kind: 'text' },
+    ],
     accountId: '',
     tenantId: '',
     apiKeyExpires: null,
@@ -121,7 +124,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
               column,
               operation,
               policy: 'bench',
-              definition: 'card',
+              definition: operation === 'tokenize' ? 'text' : 'card',
               target: null,
               parts: null,
               pattern: null,

@@ -55,6 +55,7 @@ export async function runProduct(
     readonly ca: string;
     readonly audited?: boolean;
     readonly syncMs?: number;
+    readonly operation?: 'tokenize';
   },
 ): Promise<Product> {
   const options = { input, output: `${input}.out`, inFlight: 8, ...service };

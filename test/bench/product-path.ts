@@ -19,6 +19,7 @@ interface Options {
   readonly audited?: boolean;
   /** What every sync takes longer. */
   readonly syncMs?: number;
+  readonly operation?: 'detokenize' | 'tokenize';
 }
 const options = JSON.parse(process.argv[2] ?? '{}') as Options;
 if (options.syncMs !== undefined) await slowSyncs({ ms: options.syncMs });
@@ -39,7 +40,7 @@ const started = performance.now();
 const cpuBefore = process.cpuUsage();
 const loopBefore = performance.eventLoopUtilization();
 delay.enable();
-const jobId = await harness.start(sourceId, 1);
+const jobId = await harness.start(sourceId, 1, options.operation);
 const job = await untilDone(harness, jobId);
 const ran = performance.now();
 const busy = performance.eventLoopUtilization(loopBefore).utilization;

@@ -197,5 +197,5 @@ test('4.22, 6.1 the tool server is enabled, lists its tools to a stock client, a
   await page.getByRole('button', { name: 'Disable tool server' }).click();
   await expect(page.getByText('Tool server disabled.')).toBeVisible();
   await expect(listTools(app.home)).rejects.toThrow(/404/);
-  await expect(page.getByText('there is nothing to set up here')).toBeVisible();
+  await expect(page.getByText('set up in the service’s own portal')).toBeVisible();
 });

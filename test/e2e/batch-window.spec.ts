@@ -131,7 +131,9 @@ test('a saved mapping is suggested by its header, removed without a question, an
   await page.getByRole('combobox', { name: 'Mapping: Strange weekly' }).waitFor();
 
   await reopen();
-  await expect(note).toHaveText('The mapping “Strange weekly” was saved for these columns and is filled in.');
+  await expect(note).toHaveText(
+    'The mapping “Strange weekly” was saved for these columns and is filled in. As strange.csv: 4 rows (as then), 1 not valid (as then), no new note. Ctrl Enter runs it.',
+  );
   await expect(mapped).toBeVisible();
   await page.getByRole('button', { name: 'Don’t use it' }).click();
   await expect(mapped).toHaveCount(0);

@@ -69,7 +69,7 @@ test('what group policy writes for each kind of value is read as that kind', () 
   const written = [
     ...values(admx, 'decimal', 'valueName').map((name) => `"${name}"=dword:0000000a`),
     ...values(admx, 'multiText', 'valueName').map((name) => `"${name}"=hex(7):61,00,00,00,00,00`),
-    ...values(admx, 'text', 'valueName').map((name) => `"${name}"="a"`),
+    ...values(admx, 'text', 'valueName').map((name) => `"${name}"="127.0.0.1"`),
     ...values(admx, 'enum', 'valueName').map((name) => `"${name}"="forbidden"`),
     ...values(admx, 'policy', 'valueName').map((name) => `"${name}"=dword:00000001`),
   ];

@@ -38,6 +38,7 @@ export async function tryRows({
     jobId,
     maxInFlight: 1,
     signal: new AbortController().signal,
+    sourceBytes: chunk.end.offset - chunk.start.offset,
     commit(_, results) {
       committed.push(results);
       const stored = Promise.resolve(done(null));

@@ -1,20 +1,17 @@
-import { randomInt } from 'node:crypto';
+import { TextHash } from '../../util/text-hash.ts';
 
 const firstSlots = 4_096;
 
 /**
- * A set of texts as 64 bits of each, under a key of its own that ends with it: no value can be read from it, and two
- * texts are taken for one by a chance of its size in 2^64. Once it is full it takes no more.
+ * A set of texts as the 64 bits of `TextHash`: two are taken for one by a chance of its size in 2^64. Once it is full it
+ * takes no more.
  */
 export class ValueSet {
   readonly #maxSize: number;
   #high = new Uint32Array(firstSlots);
   #low = new Uint32Array(firstSlots);
   #size = 0;
-  readonly #key = [randomInt(2 ** 32), randomInt(2 ** 32)] as const;
-  /** Of the text that is being hashed. */
-  #a = 0;
-  #b = 0;
+  readonly #hash = new TextHash();
 
   /** Sixteen bytes for each text, and as much again while it grows. */
   constructor(maxSize: number) {
@@ -27,13 +24,11 @@ export class ValueSet {
 
   /** Begins another text: its units follow, then `add` or `has`. */
   begin(): void {
-    this.#a = this.#key[0];
-    this.#b = this.#key[1];
+    this.#hash.begin();
   }
 
   unit(unit: number): void {
-    this.#a = Math.imul(this.#a ^ unit, 0x01000193);
-    this.#b = Math.imul(this.#b + unit, 0x85ebca6b) ^ (this.#b >>> 15);
+    this.#hash.unit(unit);
   }
 
   add(): void {
@@ -48,9 +43,9 @@ export class ValueSet {
 
   /** The text in place of which `hasSum` may be asked later. */
   sum(): readonly [high: number, low: number] {
-    const high = mix(this.#a ^ (this.#b >>> 7));
+    const { high, low } = this.#hash;
     // Zero is an empty slot.
-    return [high === 0 ? 1 : high, mix(this.#b ^ this.#a)];
+    return [high === 0 ? 1 : high, low];
   }
 
   hasSum([high, low]: readonly [high: number, low: number]): boolean {
@@ -81,11 +76,4 @@ export class ValueSet {
     for (let slot = 0; slot < high.length; slot++)
       if (high[slot] !== 0) this.#put(high[slot] ?? 0, low[slot] ?? 0);
   }
-}
-
-/** The finalizer of MurmurHash3: every bit of the sum in every bit of the slot. */
-function mix(sum: number): number {
-  let mixed = Math.imul(sum ^ (sum >>> 16), 0x85ebca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0;
 }

@@ -23,6 +23,7 @@ import { failedChunks, remainingChunks, type JobSource } from './job-source.ts';
 import { hasWholeSource, isComplete } from './progress.ts';
 import { finalFailures, retryDelay } from './outages.ts';
 import { runChunks, type RunControl } from './run-chunks.ts';
+import { readStoredAnswers } from './stored-answers.ts';
 
 const defaultInFlight = 8;
 /** How long requests in flight may take to end after a stop; after half of it nothing more is sent. */
@@ -303,6 +304,8 @@ export class BatchJob {
       maxInFlight,
       outages: this.#outages,
       signal: abort.signal,
+      sourceBytes: source.identity.size,
+      ...(store.entries.length > 0 && { stored: readStoredAnswers(source, spec, store, pending) }),
       canary: mode.mode === 'retry' ? null : this.#record.canary,
       ...(hasBrake && { brake: (braked: Braked) => (this.#braked = braked) }),
       ...(mode.mode === 'retry' && {

@@ -10,7 +10,8 @@ import type { ChunkResults, RetriedCode } from '../storing/results.ts';
 import { brakeWindow, createRefusalWindow, judgeCanary, type Braked, type Canary } from './brake.ts';
 import { beginChunk, collectResults, type EarlierResults, type PendingChunk } from './chunk.ts';
 import { ValueCoalescer, type BatchRequest } from './coalescing.ts';
-import { createAnswerCheck, maxSameAnswers } from './same-answers.ts';
+import type { readStoredAnswers } from './stored-answers.ts';
+import { createAnswerChecks, maxSameAnswers } from './same-answers.ts';
 import { announcedRounds, createRequestSender } from './send-requests.ts';
 
 export interface RunOptions {
@@ -30,6 +31,10 @@ export interface RunOptions {
     readonly code: RetriedCode;
     readonly mended: ReadonlySet<number>;
   };
+  /** Of the source. */
+  readonly sourceBytes: number;
+  /** What earlier runs were answered; absent where there are none. Read only where answers are compared with them. */
+  readonly stored?: ReturnType<typeof readStoredAnswers>;
   /** What is sent before the rest; absent where nothing is. */
   readonly canary?: Canary | null;
   /** Told why it stops when too many values are refused; absent, it goes on whatever the answers are. */
@@ -77,14 +82,10 @@ export function runChunks(run: RunOptions): RunControl {
   let commitFailure: Failure | null = null;
   let allRead = false;
   const windows = new Map<BatchCall, ReturnType<typeof createRefusalWindow>>();
-  const answerChecks = new Map<BatchCall, ReturnType<typeof createAnswerCheck>>();
-  const answerCheckOf = (call: BatchCall): ReturnType<typeof createAnswerCheck> => {
-    const known = answerChecks.get(call);
-    if (known !== undefined) return known;
-    const created = createAnswerCheck(call, client.rules);
-    answerChecks.set(call, created);
-    return created;
-  };
+  const answers = createAnswerChecks(
+    columns.map(({ call }) => call),
+    { ...client.rules, sourceBytes: run.sourceBytes },
+  );
   const readerSignal = createSignal();
   const committerSignal = createSignal();
 
@@ -100,7 +101,7 @@ export function runChunks(run: RunOptions): RunControl {
     onBegin: ({ slots }) => (unwrittenValues += slots.length),
     onSettled: () => readerSignal.notify(),
     onAnswered: ({ call }, slots) => {
-      const same = answerCheckOf(call)?.add(slots) ?? null;
+      const same = answers.add(call, slots);
       if (run.brake === undefined) return;
       const window = windows.get(call) ?? createRefusalWindow();
       windows.set(call, window);
@@ -150,7 +151,24 @@ export function runChunks(run: RunOptions): RunControl {
     readerSignal.notify();
   }
 
+  async function recallAnswers(): Promise<Failure | null> {
+    if (run.stored === undefined || !answers.needsStored) return null;
+    for await (const chunk of run.stored) {
+      if (!chunk.ok) return chunk.failure;
+      for (const stored of chunk.value) {
+        const call = columns[stored.index]?.call;
+        if (call !== undefined) answers.recall(call, stored);
+      }
+      if (mustStop()) break;
+    }
+    return null;
+  }
+
   async function sendCanary(canary: Canary): Promise<Failure | null> {
+    for (const { index, slot } of canary.answered ?? []) {
+      const call = columns[index]?.call;
+      if (call !== undefined) answers.add(call, [slot]);
+    }
     if (canary.answered === null) {
       const chosen = await canary.choose();
       if (!chosen.ok) return chosen.failure;
@@ -238,7 +256,9 @@ export function runChunks(run: RunOptions): RunControl {
 
   async function runToEnd(): Promise<Failure | null> {
     const committing = commitInOrder();
-    const canaryFailure = run.canary ? await sendCanary(run.canary) : null;
+    const recallFailure = await recallAnswers();
+    const sendsCanary = recallFailure === null && run.canary && !mustStop();
+    const canaryFailure = sendsCanary ? await sendCanary(run.canary) : recallFailure;
     const readFailure = canaryFailure ?? (mustStop() ? null : await readChunks());
     allRead = true;
     flushAll();

@@ -3,9 +3,10 @@ import { cleartext, openCleartext } from '../../util/cleartext.ts';
 import { isEcho } from '../../service/answers.ts';
 import type { BatchCall } from '../../service/service-client.ts';
 import { rowStates } from '../storing/results.ts';
+import { AnswerTable, type StoredAnswer } from './answer-table.ts';
 import type { Slot } from './coalescing.ts';
 
-/** Answers of one call that are remembered, in each of two generations: a new one is compared with those. */
+/** Slots of one call that are remembered, in each of two generations: one of them may still be failed. */
 const remembered = 4_096;
 /** Pairs of values with one answer, after which a run pauses by itself. */
 export const maxSameAnswers = 3;
@@ -13,37 +14,48 @@ export const maxSameAnswers = 3;
 /** The rows of two values that have the same answer. */
 export type SameRows = [number, number];
 
+interface AnswerCheck {
+  /** How many pairs there were so far, and the first; null where there is none. */
+  add(slots: readonly Slot[]): { readonly pairs: number; readonly first: SameRows } | null;
+}
+
 /**
  * Finds different values of one call that got one and the same answer. A token that stands for two values can't be
  * detokenized to either, so both fail. Rows of the earlier one that are written already stay: one of the two may be right.
- * Values that differ in case, spaces or hyphens alone may have one token.
+ * Values that differ in case, spaces or hyphens alone may have one token. `otherRow`: see `AnswerTable`.
  */
-export function createSameAnswers(): {
-  /** How many pairs there were so far, and the first; null where there is none. */
-  add(slots: readonly Slot[]): { readonly pairs: number; readonly first: SameRows } | null;
-} {
+export function createSameAnswers(otherRow: (answer: StoredAnswer) => number | null): AnswerCheck {
   let young = new Map<string, Slot>();
   let old = new Map<string, Slot>();
   let pairs = 0;
   let first: SameRows | null = null;
+  const found = (earlier: number, slot: Slot): void => {
+    pairs += 1;
+    first ??= [earlier, slot.row];
+    failSame(slot);
+  };
   return {
     add(slots) {
       for (const slot of slots) {
         if (slot.state !== rowStates.ok) continue;
-        const text = openCleartext(slot.text);
-        const known = young.get(text) ?? old.get(text);
-        if (known === undefined) {
-          if (young.size >= remembered) {
-            old = young;
-            young = new Map();
-          }
-          young.set(text, slot);
-        } else if (isOther(known, slot)) {
-          pairs += 1;
-          first ??= [known.row, slot.row];
-          failSame(slot);
+        const answer = openCleartext(slot.text);
+        const known = young.get(answer) ?? old.get(answer);
+        if (known !== undefined) {
+          if (!isOther(known, slot)) continue;
+          found(known.row, slot);
           failSame(known);
+          continue;
         }
+        const other = otherRow({ answer, value: slot.value, row: slot.row });
+        if (other !== null) {
+          found(other, slot);
+          continue;
+        }
+        if (young.size >= remembered) {
+          old = young;
+          young = new Map();
+        }
+        young.set(answer, slot);
       }
       return first === null ? null : { pairs, first };
     },
@@ -58,7 +70,7 @@ const oneForAll = 0.95;
  * Finds one answer that nearly all tokens got. Two tokens of one value may exist where tokens are random, so nothing
  * fails: a person is asked once.
  */
-function createOneAnswer(): ReturnType<typeof createSameAnswers> {
+function createOneAnswer(): AnswerCheck {
   let candidate: Slot | null = null;
   let other: Slot | null = null;
   /** By how many the answer of the candidate leads the others. */
@@ -86,17 +98,54 @@ function createOneAnswer(): ReturnType<typeof createSameAnswers> {
   };
 }
 
-/**
- * What looks at the answers of a call; null where they may be the same, as masks and matches often are. `randomTokens`: as
- * the profile has it.
- */
-export function createAnswerCheck(
-  { operation }: Pick<BatchCall, 'operation'>,
-  { randomTokens }: { readonly randomTokens: boolean },
-): ReturnType<typeof createSameAnswers> | null {
-  if (operation === 'BatchDetokenize') return createOneAnswer();
-  if (operationInfo[operation].gives !== 'token') return null;
-  return operation === 'BatchTranslate' && randomTokens ? createOneAnswer() : createSameAnswers();
+/** Whether each answer of a call is another value's than all others of the job. Masks and matches are often the same. */
+const comparesAll = ({ operation }: Pick<BatchCall, 'operation'>, { randomTokens }: AnswerRules): boolean =>
+  operation !== 'BatchDetokenize' &&
+  operationInfo[operation].gives === 'token' &&
+  !(operation === 'BatchTranslate' && randomTokens);
+
+interface AnswerRules {
+  /** As the profile has it. */
+  readonly randomTokens: boolean;
+}
+
+export interface AnswerChecks {
+  /** Looks at what was answered, and fails what can't be right. */
+  add(call: BatchCall, slots: readonly Slot[]): ReturnType<AnswerCheck['add']>;
+  /** Whether anything is compared with what earlier runs stored. */
+  readonly needsStored: boolean;
+  /** Takes in what earlier runs stored. */
+  recall(call: BatchCall, stored: StoredAnswer): void;
+}
+
+/** What looks at the answers of a run, and at those that the job has already. `sourceBytes`: of the whole source. */
+export function createAnswerChecks(
+  calls: readonly BatchCall[],
+  { sourceBytes, ...rules }: AnswerRules & { readonly sourceBytes: number },
+): AnswerChecks {
+  const keys = [...new Set(calls.map((call) => JSON.stringify(call)))];
+  let table: AnswerTable | null = null;
+  const otherRowIn = (group: number) => (stored: StoredAnswer) =>
+    (table ??= new AnswerTable(sourceBytes)).add(group, stored);
+  const checks = keys.map((key, group) => {
+    const call = JSON.parse(key) as BatchCall;
+    if (call.operation === 'BatchDetokenize') return createOneAnswer();
+    if (operationInfo[call.operation].gives !== 'token') return null;
+    return comparesAll(call, rules) ? createSameAnswers(otherRowIn(group)) : createOneAnswer();
+  });
+  const groups = new Map<BatchCall, number>();
+  const groupOf = (call: BatchCall): number => {
+    const group = groups.get(call) ?? keys.indexOf(JSON.stringify(call));
+    groups.set(call, group);
+    return group;
+  };
+  return {
+    needsStored: calls.some((call) => comparesAll(call, rules)),
+    add: (call, slots) => checks[groupOf(call)]?.add(slots) ?? null,
+    recall(call, stored) {
+      if (comparesAll(call, rules)) otherRowIn(groupOf(call))(stored);
+    },
+  };
 }
 
 const isOther = ({ value: one }: Slot, { value: other }: Slot): boolean =>

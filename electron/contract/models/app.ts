@@ -3,6 +3,7 @@ import { menuCommands } from '../commands.ts';
 import { pages } from '../pages.ts';
 import { connectionView, environment } from './connection.ts';
 import { count, id, instant, name } from './fields.ts';
+import { webhookState } from './service-event.ts';
 
 /** Session and rate limit of the active connection, as the toolbar shows them. Each is a fact with its time. */
 const serviceStatus = z.strictObject({
@@ -128,6 +129,23 @@ export const managedSettings = z
       .boolean()
       .describe('Whether a connection may be given a certificate authority that it did not trust before.'),
     profileImport: z.boolean().describe('Whether a service profile may be imported into a connection.'),
+    webhookPort: z
+      .int()
+      .min(0)
+      .max(65_535)
+      .describe(
+        'Switches the receiver of the service’s events (webhooks) on, at this port; 0 for one that is free.',
+      ),
+    webhookAddress: z
+      .union([z.ipv4(), z.ipv6()])
+      .describe('The address of this machine at which events are received; 127.0.0.1 if absent.'),
+    webhookCertificate: z
+      .string()
+      .min(1)
+      .max(1_000)
+      .describe(
+        'File with the certificate of the receiver, those above it, and its key without a passphrase, as PEM.',
+      ),
     builtInService: z.boolean().describe('Whether the built-in service may be started.'),
     updateNotice: z
       .string()
@@ -175,6 +193,8 @@ export const appState = z.strictObject({
   removedPartials: z.array(z.string().max(300)).max(100),
   /** The version that ran before, where this run is the first of a newer one. */
   upgradedFrom: z.string().max(50).nullable(),
+  /** Null where no administrator switched it on. */
+  webhooks: webhookState.nullable(),
 });
 export type AppState = z.infer<typeof appState>;
 

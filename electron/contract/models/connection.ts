@@ -126,6 +126,8 @@ export const connectionView = connection.extend({
   /** Of the key that the client certificate and its passphrase are encrypted with. */
   certificateKey: secretState,
   proxyPassword: secretState,
+  /** What the service signs its events with, where the administrator switched their receiver on. */
+  webhookSecret: secretState,
   /** Of the policies that were tested since the address last changed. */
   grants: z.array(policyGrants).max(100),
   /** Names of the definitions whose kind is the portal's or the administrator's word, and not the person's. */
@@ -138,6 +140,7 @@ export const secretName = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('apiKey') }),
   z.strictObject({ kind: z.literal('policyPassword'), policy: name }),
   z.strictObject({ kind: z.literal('proxyPassword') }),
+  z.strictObject({ kind: z.literal('webhookSecret') }),
   /** Goes in through `connections.rotateKey`, together with its expiration date. */
   z.strictObject({ kind: z.literal('nextApiKey') }),
 ]);

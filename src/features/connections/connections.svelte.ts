@@ -304,6 +304,7 @@ export class ConnectionsController {
       { kind: 'apiKey' },
       ...policies.map((policy) => ({ kind: 'policyPassword', policy }) as const),
       ...(proxyUser === '' ? [] : [{ kind: 'proxyPassword' } as const]),
+      ...(this.app.state?.webhooks === null ? [] : [{ kind: 'webhookSecret' } as const]),
     ];
   }
 

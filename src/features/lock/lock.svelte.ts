@@ -11,10 +11,13 @@ export class LockController {
   waitUntil = $state(0);
   readonly #app: AppStore;
   readonly #api: Api;
+  readonly #onreset: () => void;
 
-  constructor(app: AppStore, api: Api) {
+  /** `onreset`: all secrets were forgotten, and the app is open. */
+  constructor(app: AppStore, api: Api, onreset: () => void) {
     this.#app = app;
     this.#api = api;
+    this.#onreset = onreset;
   }
 
   /** The lock page opened. The failure of an earlier lock is over; the waiting time after wrong tries goes on. */
@@ -28,13 +31,16 @@ export class LockController {
   }
 
   get verifierLost(): boolean {
-    return this.#app.state?.lock.verifierLost === true;
+    return this.#app.lock?.verifierLost === true;
   }
 
   async reset(): Promise<void> {
     const outcome = await this.#api.call('lock.reset', {});
     this.failure = outcome.ok ? null : outcome.failure;
-    if (outcome.ok) this.#app.applyLock(outcome.value);
+    // Locked as before: the person changed their mind.
+    if (!outcome.ok || outcome.value.locked) return;
+    this.#app.applyLock(outcome.value);
+    this.#onreset();
   }
 
   async unlock(passphrase: ObscuredText): Promise<void> {

@@ -3,14 +3,15 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { findChromium, startBrowser, type Browser } from '../../../dev/electron-on-chromium/browser.ts';
 
 /*
  * Chromium in a network of its own (Linux namespaces), where everything that could be asked is listened for: names, TCP
  * and UDP. The page has no content security policy and nothing is intercepted, so only the launch itself is tested.
  */
-const executable = findChromium(process.env);
+const browsers = new Set([findChromium(process.env), findChromium(process.env, { headless: true })]);
+const executables = [...browsers].filter((file) => file !== null);
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-network-'));
 const inbox = path.join(folder, 'received');
 
@@ -64,9 +65,12 @@ function canIsolate(): boolean {
 /** How long it is listened: without the flags everything is received within one second. WebRTC never says it gave up. */
 const periodMs = 4_000;
 
-/** An executable that starts Chromium in the namespaces, beside the listeners. WebRTC wants an interface with a route. */
-function isolated(): string {
-  const script = path.join(folder, 'chromium.sh');
+/**
+ * An executable of the same name that starts Chromium in the namespaces, beside the listeners. WebRTC wants an interface with a
+ * route.
+ */
+function isolated(executable: string): string {
+  const script = path.join(folder, path.basename(executable));
   fs.writeFileSync(path.join(folder, 'listeners.mjs'), listeners);
   fs.writeFileSync(path.join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\n');
   fs.writeFileSync(
@@ -82,7 +86,7 @@ exec unshare --net --mount sh -c '
   mount --bind ${folder}/resolv.conf /etc/resolv.conf
   ${process.execPath} ${folder}/listeners.mjs >/dev/null 2>&1 3<&- 4>&- & echo $! >${folder}/pid
   until [ -s ${inbox} ]; do sleep 0.05; done
-  exec ${executable ?? ''} "$@"' sh "$@"
+  exec ${executable} "$@"' sh "$@"
 `,
     { mode: 0o755 },
   );
@@ -90,38 +94,44 @@ exec unshare --net --mount sh -c '
 }
 
 // As root only: anybody else would be root in the namespace alone, where Chromium's sandbox does not start.
-describe.skipIf(executable === null || process.getuid?.() !== 0 || !canIsolate())('Chromium', () => {
+describe.skipIf(process.getuid?.() !== 0 || !canIsolate())('Chromium', () => {
   let browser: Browser | undefined;
 
-  afterAll(async () => {
+  afterEach(async () => {
     await browser?.kill();
-    if (fs.existsSync(path.join(folder, 'pid')))
-      process.kill(Number(fs.readFileSync(path.join(folder, 'pid'), 'utf8')));
+    const pid = path.join(folder, 'pid');
+    if (fs.existsSync(pid)) process.kill(Number(fs.readFileSync(pid, 'utf8')));
+    for (const file of [pid, inbox]) fs.rmSync(file, { force: true });
+  });
+  afterAll(() => {
     fs.rmSync(folder, { recursive: true, force: true });
   });
 
-  test('connects to nothing and asks for no name, WebRTC included', { timeout: 30_000 }, async () => {
-    browser = startBrowser({
-      headless: true,
-      env: { ...process.env, TOKENDESK_CHROMIUM: isolated() },
-      switches: [],
-    });
-    const { targetInfos } = await browser.send<{ targetInfos: { type: string; targetId: string }[] }>(
-      'Target.getTargets',
-    );
-    const targetId = targetInfos.find(({ type }) => type === 'page')?.targetId;
-    const { sessionId } = await browser.send<{ sessionId: string }>('Target.attachToTarget', {
-      targetId,
-      flatten: true,
-    });
-    const session = browser.session(sessionId);
-    session.on('Fetch.requestPaused', ({ requestId }: { requestId: string }) => {
-      const answer = { responseCode: 200, responseHeaders: [{ name: 'content-type', value: 'text/html' }] };
-      void session.send('Fetch.fulfillRequest', { requestId, ...answer, body: btoa(page) });
-    });
-    await session.send('Fetch.enable', { patterns: [{ urlPattern: 'https://page.invalid/*' }] });
-    await session.send('Page.navigate', { url: 'https://page.invalid/' });
-    await setTimeout(periodMs);
-    expect(fs.readFileSync(inbox, 'utf8').trim().split('\n')).toEqual(['listening']);
-  });
+  test.each(executables)(
+    '%s connects to nothing and asks for no name, WebRTC included',
+    async (executable) => {
+      browser = startBrowser({
+        headless: true,
+        env: { ...process.env, TOKENDESK_CHROMIUM: isolated(executable) },
+        switches: [],
+      });
+      const { targetInfos } = await browser.send<{ targetInfos: { type: string; targetId: string }[] }>(
+        'Target.getTargets',
+      );
+      const targetId = targetInfos.find(({ type }) => type === 'page')?.targetId;
+      const { sessionId } = await browser.send<{ sessionId: string }>('Target.attachToTarget', {
+        targetId,
+        flatten: true,
+      });
+      const session = browser.session(sessionId);
+      session.on('Fetch.requestPaused', ({ requestId }: { requestId: string }) => {
+        const answer = { responseCode: 200, responseHeaders: [{ name: 'content-type', value: 'text/html' }] };
+        void session.send('Fetch.fulfillRequest', { requestId, ...answer, body: btoa(page) });
+      });
+      await session.send('Fetch.enable', { patterns: [{ urlPattern: 'https://page.invalid/*' }] });
+      await session.send('Page.navigate', { url: 'https://page.invalid/' });
+      await setTimeout(periodMs);
+      expect(fs.readFileSync(inbox, 'utf8').trim().split('\n')).toEqual(['listening']);
+    },
+  );
 });

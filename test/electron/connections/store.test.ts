@@ -125,6 +125,7 @@ test('a connection is stored, its secrets are in the keychain only, and the wind
     nextApiKey: 'missing',
     certificateKey: 'missing',
     proxyPassword: 'missing',
+    webhookSecret: 'missing',
     grants: [],
     kindsGiven: [],
   });

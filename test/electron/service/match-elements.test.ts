@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shippedProfile } from '../../faults/client-side.ts';
-import { isEcho } from '../../../electron/service/answers.ts';
+import { echoForm, isEcho } from '../../../electron/service/answers.ts';
 import { matchElements } from '../../../electron/service/call-batch.ts';
 
 const members = {
@@ -35,6 +35,7 @@ describe('an answer that repeats what was sent', () => {
           one.toLowerCase() === other.toLowerCase() || (bare(one) !== '' && bare(one) === bare(other));
         expect(isEcho(one, other)).toBe(isSame);
         expect(isEcho(other, one)).toBe(isSame);
+        expect(echoForm(one) === echoForm(other)).toBe(isSame);
       }),
       { numRuns: 5_000 },
     );

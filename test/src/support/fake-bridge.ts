@@ -251,6 +251,7 @@ function defaultAnswers(
         builtIn: before?.builtIn ?? false,
         clientCertificate: before?.clientCertificate ?? null,
         certificateKey: before?.certificateKey ?? ('missing' as const),
+        webhookSecret: before?.webhookSecret ?? ('missing' as const),
         proxyPassword:
           draft.proxyUser === '' ? ('missing' as const) : (before?.proxyPassword ?? ('missing' as const)),
         profile: before?.profile ?? { name: null, fitted: [] },

@@ -105,6 +105,7 @@ async function live(rows: readonly string[], life: Life): Promise<Lived> {
     jobId: 'job',
     maxInFlight,
     signal: new AbortController().signal,
+    sourceBytes: rows.length,
     commit,
   });
   const state = { isEnded: false };
