@@ -6,7 +6,8 @@ import type { WebhookProfile } from '../service/webhook-profile.ts';
 /** What is kept of an event: facts, and no text of the sender's but names that the connection has itself. */
 export interface EventFacts {
   readonly id: string | null;
-  readonly kind: ServiceEventKind;
+  /** `other`: of a kind that the profile does not name. */
+  readonly kind: ServiceEventKind | 'other';
   /** The policy or token definition that it is about. */
   readonly subject: string | null;
   readonly at: number;
@@ -31,7 +32,7 @@ export function readEvent(
   const known = [...policies, ...definitions.map(({ name }) => name)];
   return {
     id: typeof id === 'string' || typeof id === 'number' ? String(id).slice(0, 200) : null,
-    kind: serviceEventKinds.find((one) => one !== 'other' && profile.kinds[one].includes(kind)) ?? 'other',
+    kind: serviceEventKinds.find((one) => profile.kinds[one].includes(kind)) ?? 'other',
     subject: known.find((name) => name === subject) ?? null,
     at,
   };
@@ -45,9 +46,12 @@ function parse(body: Buffer): unknown {
   }
 }
 
+/** The year 10000 has no moment of four digits. */
+const endOfTime = Date.UTC(10_000, 0);
+
 /** Seconds since 1970, or a moment by ISO 8601 with its time zone. */
 function timeOf(value: unknown): number | null {
-  if (typeof value === 'number') return Number.isFinite(value) ? value * 1_000 : null;
+  if (typeof value === 'number') return value >= 0 && value * 1_000 < endOfTime ? value * 1_000 : null;
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(value)) return null;
   const at = Date.parse(value);
   return Number.isNaN(at) ? null : at;

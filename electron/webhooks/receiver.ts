@@ -42,7 +42,7 @@ const patienceMs = 5_000;
 /**
  * Receives events over HTTPS: `POST /CONNECTION-ID`, signed as the service profile says. Answers 202 for one that is kept, 200
  * for one that came before, 400 for what is no event, 401 for a signature or time that is not right, 404 for a path or method
- * that is none, 413 and 431 for too much, 429 for too many, 503 where it can't be checked now, as while the app is locked. No
+ * that is none, 413 and 431 for too much, 429 for too many, 503 where it can't be checked now, as before the passphrase was given. No
  * answer has a body. Nothing is read of a request that is refused for its path, rate, size or missing signature.
  *
  * Rejects where the certificate can't be used or the port is taken.

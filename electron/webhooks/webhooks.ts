@@ -45,7 +45,7 @@ export function createWebhooks({
 }: WebhooksOptions): Webhooks {
   let receiver: Receiver | null = null;
   let problem: WebhookState['problem'] = null;
-  let events: readonly ServiceEvent[] = [];
+  let events: readonly (ServiceEvent & { readonly connectionId: string })[] = [];
 
   async function senderOf(connection: Connection): Promise<Outcome<Sender>> {
     const secret = await connections.secret(connection.id, { kind: 'webhookSecret' });
@@ -55,11 +55,12 @@ export function createWebhooks({
   }
 
   function record({ kind, subject, at }: EventFacts, connection: Connection): Promise<Outcome<null>> {
-    const { name, environment } = connection;
+    const { id: connectionId, name, environment } = connection;
     const note = [kind, ...(subject === null ? [] : [subject])].join(' ');
     return audit.record({ action: 'Webhook', connection: name, environment, note }, () => {
       if (kind !== 'other') {
-        const event = { id: randomUUID(), connection: name, kind, subject, at: new Date(at).toISOString() };
+        const when = new Date(at).toISOString();
+        const event = { id: randomUUID(), connectionId, connection: name, kind, subject, at: when };
         events = [...events, event].slice(-maxEvents);
         changed();
       }
@@ -71,7 +72,13 @@ export function createWebhooks({
     state() {
       if (port === undefined) return null;
       const shown = host.includes(':') ? `[${host}]` : host;
-      return { address: `https://${shown}:${receiver?.port ?? port}`, problem, events: [...events] };
+      // What was said of a connection goes with it.
+      const current = events.filter(({ connectionId }) => connections.find(connectionId).ok);
+      return {
+        address: `https://${shown}:${receiver?.port ?? port}`,
+        problem,
+        events: current.map(({ connectionId: _, ...event }) => event),
+      };
     },
     async start() {
       if (port === undefined) return;

@@ -11,8 +11,6 @@ export function eventNotice({ connection, kind, subject }: ServiceEvent, time: s
       return `${from} an API key was revoked. If it is yours, requests are refused until a new one is entered under Connections.`;
     case 'policyRevoked':
       return `${from} ${policy} was revoked. If it is in use here, choose another one.`;
-    case 'other':
-      return `${from} it is of a kind that the service profile does not name.`;
   }
 }
 

@@ -55,6 +55,8 @@ describe('is refused, and nothing is kept:', () => {
     ['bytes that are no text', 400, (at) => signed(Buffer.from([0xff, 0xfe]), at)],
     ['a list', 400, (at) => signed('[]', at)],
     ['no kind', 400, (at) => signed(event({ type: undefined }), at)],
+    ['a time that no calendar has', 400, (at) => signed(event({ createdAt: 1e300 }), at)],
+    ['the year 10000', 400, (at) => signed(event({ createdAt: 253_402_300_800 }), at)],
     ['no moment', 400, (at) => signed(event({ createdAt: 'yesterday' }), at)],
     ['65 KiB', 413, (at) => signed(event({ text: 'x'.repeat(65 * 1_024) }), at)],
   ];
@@ -94,7 +96,7 @@ test('a service that signs no time is held to the event’s own', async () => {
   expect(receiver.kept).toHaveLength(1);
 });
 
-test('while the app is locked nothing is read, and the service is asked to come again', async () => {
+test('before the passphrase is given nothing is read, and the service is asked to come again', async () => {
   const receiver = await openTestReceiver();
   receiver.locked = failed('keychain.locked');
   expect(await receiver.send(signed(event(), receiver.at))).toBe(503);

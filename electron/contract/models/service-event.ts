@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { id, instant, name } from './fields.ts';
 
-/** What an event of the service is about; `other` for all that the service profile does not name. */
-export const serviceEventKinds = ['keyExpiring', 'keyRevoked', 'policyRevoked', 'other'] as const;
+/** What an event of the service that a person is told of is about. The service profile names each. */
+export const serviceEventKinds = ['keyExpiring', 'keyRevoked', 'policyRevoked'] as const;
 export type ServiceEventKind = (typeof serviceEventKinds)[number];
 
 const serviceEvent = z.strictObject({

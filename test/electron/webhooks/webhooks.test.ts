@@ -72,6 +72,8 @@ test(
       { phase: 'begun' },
     ]);
     expect(JSON.stringify(app.events)).not.toContain(webhookSecret);
+    value(await app.ask('connections.remove', { id }));
+    expect((await app.state())?.events).toEqual([]);
   },
 );
 
