@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 import { launchApp } from '../support/launch-app.ts';
 import type { OpenApp } from '../support/app-fixture.ts';
-import { paste, startBuiltIn, systemDialogs } from '../support/page-actions.ts';
+import { paste, systemDialogs } from '../support/page-actions.ts';
 import { tokenizeCards } from '../support/tour.ts';
 import { builtInServiceWorker } from '../support/workers.ts';
 
