@@ -16,9 +16,12 @@ export function createCompiler(root: string): (file: string, text: string) => bo
   const changed = new Map<string, string>();
   let version = 0;
   const read = (file: string): string | undefined => changed.get(file) ?? ts.sys.readFile(file);
-  const { fileExists, readFile, readDirectory, directoryExists, getDirectories } = ts.sys;
   const service = ts.createLanguageService({
-    ...{ fileExists, readFile, readDirectory, directoryExists, getDirectories },
+    fileExists: (file) => ts.sys.fileExists(file),
+    readFile: read,
+    readDirectory: (...given) => ts.sys.readDirectory(...given),
+    directoryExists: (folder) => ts.sys.directoryExists(folder),
+    getDirectories: (folder) => ts.sys.getDirectories(folder),
     getCompilationSettings: () => config.options,
     getScriptFileNames: () => config.fileNames.filter((file) => !file.startsWith(path.join(root, 'test'))),
     getScriptVersion: (file) => (changed.has(file) ? String(version) : ''),
