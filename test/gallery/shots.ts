@@ -670,6 +670,7 @@ export const shots: Shot[] = [
     scene: 'first-run',
     steps: async (page) => {
       await page.getByRole('button', { name: 'Add a connection' }).click();
+      await page.getByLabel('Base URL').waitFor();
     },
   },
   {
