@@ -47,6 +47,8 @@ export const shots: Shot[] = [
     },
   },
   { name: 'first-run', scene: 'first-run' },
+  { name: 'first-run-provided', scene: 'first-run-provided' },
+  { name: 'provided', scene: 'provided' },
   {
     name: 'first-run-failed',
     scene: 'first-run-failed',
