@@ -16,7 +16,7 @@ const proof = [
   'test/electron/built-in-service/{command-line,fuzz,start}.test.ts',
   'test/electron/service/{faults/**/*,pace}.test.ts',
   'test/electron/support/self-check.test.ts',
-  'test/scripts/{build,dist,structure,verify-audit,verify-evidence}.test.ts',
+  'test/scripts/{build,dist,structure,verdicts/verdicts}.test.ts',
 ];
 
 /** What replaces modules, or looks at all that its process has, and so needs one of its own. */

@@ -79,6 +79,8 @@ async function verify(): Promise<number> {
   const names = readNames();
   if (values.key === undefined && values.keychain === undefined)
     throw new Unverifiable(`No key was named. ${usage}`);
+  if (values.key !== undefined && values.keychain !== undefined)
+    throw new Unverifiable('Name a file with the key or a keychain’s entry, not both.');
   const checkpoints = values.checkpoint === undefined ? null : readCheckpoints(values.checkpoint);
   key = await readKey(values.key, values.keychain);
   print = hmac('tokendesk audit key').slice(0, 16);

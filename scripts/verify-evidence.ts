@@ -164,6 +164,8 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
     check(forms.includes(written), 'The file is written as it is made.', 'The file’s text was changed.');
 
     checkSignature(document);
+    if (options.source !== undefined)
+      unchecked.push('Only a receipt has a source: this is evidence, and the source was not compared.');
     check(
       document.log.state === 'intact',
       'The log was intact when this was made.',
@@ -218,6 +220,7 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
       );
     }
     if (logFolder !== undefined) await checkReceiptLog(document, logFolder);
+    else if (options.key) unchecked.push('A receipt holds no line of the log: name the log as well.');
   }
 
   /** Every line of the log from the batch's first to the receipt's: there, each naming the one before. */
@@ -442,7 +445,8 @@ function refuse(error: unknown, named: string, what: 'file' | 'folder'): never {
 
 async function readKey(file: string): Promise<Uint8Array> {
   const bytes = await readFile(file).catch((error: unknown) => refuse(error, file, 'file'));
-  const text = bytes.toString('latin1').trim();
+  // The app's entry in the keychain, whoever read it there, has the log's end behind a space.
+  const [text = ''] = bytes.toString('utf8').trim().split(' ');
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
   if (/^[A-Za-z0-9+/]{43}=?$/.test(text)) return Buffer.from(text, 'base64');
   if (bytes.length === 32) return bytes;
@@ -453,7 +457,8 @@ async function readKey(file: string): Promise<Uint8Array> {
 async function readSigners(file: string): Promise<Map<string, string>> {
   const signers = new Map<string, string>();
   for (const [index, line] of (await readNamed(file, 'file')).split(/\r?\n/).entries()) {
-    if (line.trim() === '' || line.startsWith('#')) continue;
+    // Trimmed, since an editor of Windows begins a file with a byte order mark.
+    if (line.trim() === '' || line.trim().startsWith('#')) continue;
     const [, fingerprint = '', name = ''] = /^\s*([0-9a-f]{64})(?:\s+(.*))?$/i.exec(line) ?? [];
     if (fingerprint === '')
       throw new Unverifiable(`${file}, line ${index + 1}: that is no fingerprint of a signer.`);

@@ -167,11 +167,9 @@ export function findUnusable(
  * gives the same token.
  */
 export function isEcho(sent: string, answer: string): boolean {
-  // What both begin with is the same without separators too: most are told apart by their first characters.
-  let at = 0;
-  while (at < sent.length && isSameLetter(sent.charCodeAt(at), answer.charCodeAt(at))) at++;
-  if (at === sent.length && at === answer.length) return true;
-  if (isPlainLetter(sent.charCodeAt(at)) && isPlainLetter(answer.charCodeAt(at))) return false;
+  // The same letters are what all of these have in common: most are told apart by their first ones.
+  if (sent === answer) return true;
+  if (differsInLetters(sent, answer)) return false;
   const bare = withoutSeparators(sent);
   return (bare !== '' && bare === withoutSeparators(answer)) || saysTheSame(sent, answer);
 }
@@ -179,8 +177,10 @@ export function isEcho(sent: string, answer: string): boolean {
 /** The same for all texts of which `isEcho` says that one repeats another, whatever width their signs have. */
 export function echoForm(text: string): string {
   if (/^[A-Za-z0-9]+$/.test(text)) return text.toUpperCase();
+  const said = whatItSays(text);
+  if (said !== null) return said;
   const bare = withoutSeparators(text.normalize('NFKC'));
-  return whatItSays(text) ?? (bare === '' ? text : bare.toUpperCase());
+  return bare === '' ? text : bare.toUpperCase();
 }
 
 /** Fewer letters and digits are in a token by chance: digits in one of ten million, with a letter in fewer. */
@@ -204,9 +204,31 @@ function isPlain(text: string): boolean {
 }
 const allDigits = /^[0-9]*$/;
 
-/** Of letters outside ASCII only the same. */
-const isSameLetter = (one: number, other: number): boolean =>
-  one === other || ((one ^ other) === 0x20 && (one | 0x20) >= 0x61 && (one | 0x20) <= 0x7a);
+/** Whether two texts differ in a letter or digit before anything stands in one that may be another's form of one. */
+function differsInLetters(one: string, other: string): boolean {
+  for (let at = 0, otherAt = 0; ; at++, otherAt++) {
+    at = nextLetter(one, at);
+    otherAt = nextLetter(other, otherAt);
+    if (at < 0 || otherAt < 0) return false;
+    if (at === one.length || otherAt === other.length)
+      return (at === one.length) !== (otherAt === other.length);
+    const unlike = one.charCodeAt(at) ^ other.charCodeAt(otherAt);
+    // One bit is the case of a letter.
+    if (unlike !== 0 && unlike !== 0x20) return true;
+  }
+}
+
+/** Where the next letter or digit of ASCII is, the length where there is none; -1 where something else may be one. */
+function nextLetter(text: string, from: number): number {
+  let at = from;
+  for (; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (isPlainLetter(unit)) return at;
+    // `&`, `%` and `\` begin what is spelled.
+    if (unit > 0x7f || unit === 0x26 || unit === 0x25 || unit === 0x5c) return -1;
+  }
+  return at;
+}
 
 const withoutSeparators = (text: string): string => text.replace(allSeparators, '').toLowerCase();
 

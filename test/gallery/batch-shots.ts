@@ -306,7 +306,7 @@ export const batchShots: Shot[] = [
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
       await page.getByRole('textbox', { name: 'Case' }).fill('D-20931');
-      await page.keyboard.press('Enter');
+      await page.getByText('Chargeback response').click();
       await page.getByRole('group', { name: 'In clear' }).waitFor();
     },
   },
@@ -494,7 +494,7 @@ export const batchShots: Shot[] = [
     steps: async (page) => {
       await go(page, 'Batch');
       await page.getByRole('button', { name: 'Paste lines' }).click();
-      await page.getByRole('textbox', { name: /^One value per line/ }).fill('4111117309211111');
+      await page.getByText('to paste one value per line').waitFor();
     },
   },
   {
@@ -554,7 +554,7 @@ export const batchShots: Shot[] = [
   },
   {
     name: 'batch-reason',
-    scene: 'production',
+    scene: 'asks-reason',
     steps: async (page) => {
       await draftWith(page);
       await choose(page, 'card_token: Keep', 'Match pattern');

@@ -299,7 +299,7 @@ export const shots: Shot[] = [
     steps: async (page) => {
       await go(page, 'Reports');
       await page.getByText('Definition', { exact: true }).first().click();
-      await page.getByRole('region', { name: 'Requests by definition' }).waitFor();
+      await page.getByRole('region', { name: 'Requests by definition', exact: true }).waitFor();
     },
   },
   {
@@ -319,7 +319,7 @@ export const shots: Shot[] = [
       await page.getByRole('button', { name: /^Dates/ }).click();
       await page.getByRole('button', { name: 'Last 365 days' }).click();
       await page.getByText('Definition', { exact: true }).first().click();
-      await page.getByRole('region', { name: 'Requests by definition' }).waitFor();
+      await page.getByRole('region', { name: 'Requests by definition', exact: true }).waitFor();
     },
   },
   {
@@ -340,7 +340,7 @@ export const shots: Shot[] = [
       steps: async (page) => {
         await go(page, 'Reports');
         await page.getByText('Definition', { exact: true }).first().click();
-        await page.getByRole('region', { name: 'Requests by definition' }).waitFor();
+        await page.getByRole('region', { name: 'Requests by definition', exact: true }).waitFor();
       },
     },
     {
@@ -735,7 +735,7 @@ export const shots: Shot[] = [
     steps: async (page) => {
       await go(page, 'Reports');
       await page.getByText('Definition', { exact: true }).first().click();
-      await page.getByRole('region', { name: 'Requests by definition' }).waitFor();
+      await page.getByRole('region', { name: 'Requests by definition', exact: true }).waitFor();
     },
   },
   {

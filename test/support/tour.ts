@@ -47,7 +47,12 @@ export const hiddenPart = (card: string): string => card.slice(5, 13);
 const write = (file: string, rows: string[][]): void => fs.writeFileSync(file, Papa.unparse(rows));
 
 /** First run, then a file of cards tokenized and exported. */
-export async function tokenizeCards(page: Page, app: OpenApp, home: string, count = 40): Promise<Cards> {
+export async function tokenizeCards(
+  page: Page,
+  app: Pick<OpenApp, 'downloads'>,
+  home: string,
+  count = 40,
+): Promise<Cards> {
   const cards = Array.from({ length: count }, randomCard);
   await startBuiltIn(page);
   await choose(page, 'Policy', 'analyst');

@@ -491,6 +491,13 @@ export const batchScenes: Record<string, FakeOptions> = {
           : failed('file.changed', { subject: finished.sourceName }),
     },
   },
+  'asks-reason': {
+    state: inProduction,
+    answers: {
+      'batch.start': ({ grounds }) =>
+        grounds === null ? failed('reveal.reason-required') : failed('plan.empty'),
+    },
+  },
   'tokens-again': {
     state: inProduction,
     answers: { 'batch.start': () => failed('plan.tokens-again', { column: '2' }) },
