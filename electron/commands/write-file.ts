@@ -31,7 +31,8 @@ export async function writeFile(
 ): Promise<Exported> {
   const choice = defaultExport(job);
   const { name, ext } = path.parse(file);
-  const suffix = choice.format === 'workbook' ? '.xlsx' : choice.safety === 'source' ? ext : '.csv';
+  const suffix =
+    choice.format === 'workbook' ? '.xlsx' : choice.safety === 'source' ? textSuffix(ext) : '.csv';
   const base = path.join(path.resolve(out ?? path.dirname(file)), `${name}_${choice.content}`);
   let target = `${base}${suffix}`;
   for (let count = 2; fs.existsSync(target); count++) target = `${base}-${count}${suffix}`;
@@ -56,6 +57,9 @@ export async function writeFile(
     );
   return exported;
 }
+
+/** Text keeps the ending of its source, unless it is one that programs take for a workbook's. */
+const textSuffix = (ext: string): string => (/^\.(?:xl|ods)/i.test(ext) ? '.csv' : ext);
 
 /** Refuses a folder that is not there, before anything is sent. */
 export function requireFolder(folder: string): void {

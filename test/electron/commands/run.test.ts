@@ -345,6 +345,28 @@ test('of a workbook the sheet is run that is named, or that the mapping was save
   expect(none.result).toMatchObject({ exitCode: exitCodes.usage, jobId: null });
 });
 
+test('a file is a workbook, or none, by what it holds and not by its name', async () => {
+  const row = (line: string, at: number): string => {
+    const cells = line.split(',').map((cell, i) => text(`${'ABC'[i] ?? ''}${at + 1}`, cell));
+    return `<row r="${at + 1}">${cells.join('')}</row>`;
+  };
+  const book = path.join(command.folder, 'inside.csv');
+  fs.writeFileSync(book, await workbook({ sheets: [{ rows: month(6).map(row).join('') }] }));
+  const one = await run(['Cards', book]);
+  expect(one.result).toMatchObject({ exitCode: exitCodes.done, tally: { rows: 6 } });
+  expect(path.basename(one.result?.written ?? '')).toBe('inside_tokens.xlsx');
+  expect(
+    fs
+      .readFileSync(one.result?.written ?? '')
+      .subarray(0, 2)
+      .toString(),
+  ).toBe('PK');
+  const plain = await run(['Cards', command.write('text.xlsx', month(7))]);
+  expect(plain.result).toMatchObject({ exitCode: exitCodes.done, tally: { rows: 7 } });
+  expect(path.basename(plain.result?.written ?? '')).toBe('text_tokens.csv');
+  expect(fs.readFileSync(plain.result?.written ?? '', 'utf8')).toMatch(/^id,card,note\n/);
+});
+
 test('what stays in clear has a code of its own', async () => {
   const noted = command.write('noted.csv', [...month(30), `30,${cards[0] ?? ''},paid by ${cards[1] ?? ''}`]);
   const { code, result } = await run(['Cards', noted, '--yes']);

@@ -221,6 +221,7 @@ export function job(over: Partial<Job> = {}): Job {
   return {
     jobId: 'job-1',
     sourceName: 'disputes-q3.csv',
+    isWorkbook: false,
     connectionId: production.id,
     connectionName: production.name,
     environment: 'production',
