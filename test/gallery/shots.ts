@@ -930,5 +930,12 @@ export const shots: Shot[] = [
     },
   },
   { name: 'administration-production', scene: 'administration-production', steps: administer },
-  { name: 'administration-refused', scene: 'administration-refused', steps: administer },
+  {
+    name: 'administration-refused',
+    scene: 'administration-refused',
+    steps: async (page) => {
+      await administer(page);
+      await page.getByRole('alert').waitFor();
+    },
+  },
 ];
