@@ -25,10 +25,12 @@ import {
 } from 'electron';
 import ElectronStore from 'electron-store';
 import { keychainEntry } from './settings/home-id.ts';
+import { UnusableFile } from './storage/file-failures.ts';
 import { loadKeytar } from './storage/keytar.ts';
-import { openApp } from './app/compose.ts';
+import { type App, openApp } from './app/compose.ts';
 import type { AppOptions } from './app/options.ts';
 import { auditKeyAccount } from './audit/checkpoint.ts';
+import { exitCodes } from './commands/ends.ts';
 import { startCommand } from './commands/start.ts';
 import { createLog, type Log } from './log/log.ts';
 import { watchProcess } from './log/watch-process.ts';
@@ -162,8 +164,13 @@ async function runCommand({ name, args }: NonNullable<ReturnType<typeof commandO
     async open(platform) {
       await limitCoreDumps({ log, os: process.platform });
       const managed = await readManagedSettings(managedOptions());
-      return managed.ok ? openApp(platform, appOptions(log, managed)) : managed.sentence;
+      return managed.ok ? openOrSay(platform, appOptions(log, managed)) : managed.sentence;
     },
+  }).catch((error: unknown) => {
+    // Whoever waits for the command must not take its end for a success.
+    log.bug('command', error);
+    console.error('Tokendesk could not go on. The log says what kind of failure it was.');
+    return exitCodes.broken;
   });
   await endWith(code);
 }
@@ -210,22 +217,21 @@ async function runConformance(): Promise<void> {
  */
 async function runVerifier(name: 'verify-audit' | 'verify-evidence'): Promise<void> {
   const given = verifierArguments(process.argv, process.platform);
-  const ownLog = [
+  const ownLog = (): string[] => [
     path.join(home, 'audit'),
     `--checkpoint=${path.join(home, 'checkpoints', 'audit')}`,
     `--keychain=${keychainEntry(home, auditKeyAccount)}`,
   ];
   const file = path.join(import.meta.dirname, '../verify', `${name}.mjs`);
-  process.argv = [
-    process.execPath,
-    file,
-    ...(name === 'verify-audit' && given.length === 0 ? ownLog : given),
-  ];
   try {
+    const args = name === 'verify-audit' && given.length === 0 ? ownLog() : given;
+    process.argv = [process.execPath, file, ...args];
     await import(/* @vite-ignore */ pathToFileURL(file).href);
-  } catch {
-    // It says itself what an administrator named wrongly: this is an installation without it.
-    console.error('COULD NOT BE CHECKED: the verifier is missing or damaged.');
+  } catch (error) {
+    // It says itself what an administrator named wrongly: otherwise this is an installation without it.
+    const reason =
+      error instanceof UnusableFile ? `${error.file} can’t be read.` : 'the verifier is missing or damaged.';
+    console.error(`COULD NOT BE CHECKED: ${reason}`);
     process.exitCode = 2;
   }
   await endWith(Number(process.exitCode ?? 2));
@@ -259,7 +265,11 @@ async function runWipe(inDialogs: boolean): Promise<void> {
       });
     else await print('Close Tokendesk first. Nothing was removed.');
   } catch (error) {
-    await print(`It could not be removed (${error instanceof Error ? error.name : 'unknown'}).`);
+    await print(
+      error instanceof UnusableFile
+        ? `It could not be removed: ${error.file} can’t be read.`
+        : `It could not be removed (${error instanceof Error ? error.name : 'unknown'}).`,
+    );
   }
   if (code === 0 && process.platform === 'win32') await removeRegistrations({ app, env: process.env });
   await endWith(code);
@@ -386,13 +396,24 @@ async function open(log: Log, openings: Openings): Promise<Opened> {
         watchScreenLock({ env: process.env, uid: os.userInfo().uid, log, onLocked }),
     },
   );
-  const tokendesk = await openApp(platform, appOptions(log, managed));
+  const tokendesk = await openOrSay(platform, appOptions(log, managed));
+  if (typeof tokendesk === 'string') return { ok: false, sentence: tokendesk };
   // electron-store offers its folder to any window that asks; the app's window must not learn it.
   ipcMain.removeAllListeners('electron-store-get-data');
   quitting = closeBeforeQuitting({ app, dialog }, { ...tokendesk, closingMs });
   // macOS and Linux: the system shuts down and waits for no answer.
   void app.whenReady().then(() => powerMonitor.on('shutdown', () => quitting?.force()));
   return { ok: true, platform };
+}
+
+/** Opens the app; or says which file of the person's folder it can't use. */
+async function openOrSay(platform: Platform, options: AppOptions): Promise<App | string> {
+  try {
+    return await openApp(platform, options);
+  } catch (error) {
+    if (!(error instanceof UnusableFile)) throw error;
+    return `It can’t use ${error.file}. Look whether that is a file, and one that you may read and write.`;
+  }
 }
 
 function createOwnLog(): Log {

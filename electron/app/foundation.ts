@@ -24,6 +24,7 @@ import { withSeals } from '../settings/seals.ts';
 import { settingsDocument, documentMigrations, documentVersion } from '../settings/settings.ts';
 import { createStore } from '../settings/store.ts';
 import { accountsOfHome, builtInAccount, connectionOf, holdsSecret } from '../storage/keychain-accounts.ts';
+import { UnusableFile } from '../storage/file-failures.ts';
 import { createKeychain, type Keychain } from '../storage/keychain.ts';
 import { createSecretsKey, withSecretsKey } from '../storage/secrets-key.ts';
 import { systemClock } from '../util/clock.ts';
@@ -49,7 +50,8 @@ export async function openFoundation(
   if (!isStored) {
     const stored = await storeHomeId(platform.home, { id: homeId, isOwed });
     // Secrets stored under an identity that is then lost would not be found again.
-    if (!stored.ok) throw new Error(`home-id: ${stored.failure.code}`);
+    if (!stored.ok)
+      throw new UnusableFile(path.join(platform.home, 'home-id'), new Error(stored.failure.code));
   }
   const file = createStore({
     folder: platform.home,

@@ -24,7 +24,7 @@ interface HandlersOptions {
   readonly pages: Pages;
   readonly state: CurrentState;
   readonly openings: Pick<Openings, 'take'>;
-  readonly batches: Pick<RunningBatches, 'count'>;
+  readonly batches: Pick<RunningBatches, 'count' | 'running'>;
   /** Asks while the app is locked too, which the modules' dialogs don't: of nothing but the lock itself. */
   readonly confirmLocked: Platform['confirm'];
   /** What waits for the first unlocking. */
@@ -124,7 +124,10 @@ export function composeHandlers({
       const { locked, passphraseSet, verifierLost } = lock.state();
       if (!locked || !passphraseSet) return failed('call.refused');
       // A window that is not a person's must not make the secrets go. Where nothing opens them, nothing is left to ask.
-      if (verifierLost !== true && (await confirmLocked(resetQuestion)) === null) return done(lock.state());
+      if (verifierLost !== true && (await confirmLocked(resetQuestion(batches.count()))) === null)
+        return done(lock.state());
+      // What they receive from now on nobody could open.
+      for (const jobId of batches.running()) await batch['batch.pause']({ jobId });
       const reset = await audit.record({ action: 'ResetLock' }, () => lock.reset());
       if (reset.ok) await begin();
       return reset;
@@ -144,15 +147,21 @@ export function composeHandlers({
   return { handlers, applyFirst };
 }
 
-/** The one way on for who has lost the passphrase. */
-const resetQuestion: Question = {
+/** The one way on for who has lost the passphrase; `running`: how many batches run. */
+const resetQuestion = (running: number): Question => ({
   message: 'Forget the passphrase and all that it protects?',
   detail: [
     'API keys, passwords, tokens of the portal and client certificates are removed from this computer. Results of batches and saved mappings can’t be opened any more.',
+    ...(running === 0 ? [] : [lostBatches(running)]),
     'Connections, settings and the audit log stay, with a line that this was done. Without the passphrase there is no other way.',
   ].join('\n\n'),
   action: 'Forget all secrets',
-};
+});
+
+const lostBatches = (running: number): string =>
+  running === 1
+    ? 'A batch is still running. It is stopped, and what it has received is lost too.'
+    : `${running} batches are still running. They are stopped, and what they have received is lost too.`;
 
 /** The first setting that a change would take from what the administrator has fixed; null where there is none. */
 function changedFixed(before: Settings, next: Settings, managed: ManagedSettings): string | null {

@@ -6,7 +6,7 @@ import { hasSettings } from './file-names.ts';
 import { entryName, isHomeId } from '../storage/keychain-accounts.ts';
 import type { HomeSettlement } from '../storage/keychain.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
-import { errorCode } from '../storage/file-failures.ts';
+import { errorCode, UnusableFile } from '../storage/file-failures.ts';
 
 /**
  * Tells apart the keychain entries of the folders that one person uses with `--user-data-dir`: each account begins with
@@ -36,7 +36,7 @@ export function hasHomeId(home: string): boolean {
 const fileOf = (home: string): string => path.join(home, 'home-id');
 const owedLine = 'takes over';
 
-/** The identity of a folder, or a new one for it. `usualHome` is the folder where none is named. Throws where the file can't be read. */
+/** The identity of a folder, or a new one for it. `usualHome` is the folder where none is named. Throws `UnusableFile`. */
 export function readHomeId(home: string, usualHome: string): HomeId {
   const stored = read(home);
   if (stored !== 'none' && stored !== 'damaged') return { ...stored, isStored: true };
@@ -137,7 +137,7 @@ function read(home: string): Pick<HomeId, 'id' | 'isOwed'> | 'none' | 'damaged' 
     text = fs.readFileSync(fileOf(home), 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return 'none';
-    throw error;
+    throw new UnusableFile(fileOf(home), error);
   }
   const [id = '', owed = '', ...rest] = text.split(/\r?\n/);
   const isWhole = isHomeId(id) && ['', owedLine].includes(owed) && rest.join('') === '';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { done, type Outcome } from '../contract/errors.ts';
 import type { SettingsDamage } from '../contract/models/app.ts';
 import { makePrivate } from '../storage/durable.ts';
-import { errorCode, writeFailure } from '../storage/file-failures.ts';
+import { errorCode, UnusableFile, writeFailure } from '../storage/file-failures.ts';
 
 /** What is used of electron-store. */
 export interface SettingsFile {
@@ -72,7 +72,7 @@ interface StoreOptions<S extends Shape> {
  *   used if it is later than `lastVersion`, since only then a program that was installed has read it, and the other is
  *   renamed to NAME.other-TIME.json. What is under the earlier name and not of this app is left alone.
  *
- * Throws when the folder or file can't be read at all.
+ * Throws `UnusableFile` when the file can’t be read, or made, at all.
  */
 export function createStore<S extends Shape>({
   folder,
@@ -100,23 +100,33 @@ export function createStore<S extends Shape>({
     makePrivate(target, fs.statSync(target).isDirectory() ? 0o700 : 0o600);
     kept.push(path.basename(target));
   }
-  const rename = (file: string, kind: 'damaged' | 'other') =>
-    keepAs(kind, (target) => {
-      fs.renameSync(file, target);
-    });
+  const rename = (file: string, kind: 'damaged' | 'other'): void => {
+    try {
+      keepAs(kind, (target) => {
+        fs.renameSync(file, target);
+      });
+    } catch (error) {
+      throw new UnusableFile(file, error);
+    }
+  };
 
   let starting = true;
-  const open = (fileName: string): SettingsFile =>
-    openFile({
-      cwd: folder,
-      name: fileName,
-      fileExtension: 'json',
-      configFileMode: 0o600,
-      clearInvalidConfig: false,
-      accessPropertiesByDotNotation: false,
-      // A damaged file is dealt with below. Later it must not pass for an empty one, which a write would replace.
-      deserialize: (text) => (starting ? (parseDocument(text) ?? {}) : parseJson(text)),
-    });
+  const open = (fileName: string): SettingsFile => {
+    try {
+      return openFile({
+        cwd: folder,
+        name: fileName,
+        fileExtension: 'json',
+        configFileMode: 0o600,
+        clearInvalidConfig: false,
+        accessPropertiesByDotNotation: false,
+        // A damaged file is dealt with below. Later it must not pass for an empty one, which a write would replace.
+        deserialize: (text) => (starting ? (parseDocument(text) ?? {}) : parseJson(text)),
+      });
+    } catch (error) {
+      throw new UnusableFile(path.join(folder, `${fileName}.json`), error);
+    }
+  };
 
   const place = path.join(folder, `${name}.json`);
   const isFolder = fs.statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -256,7 +266,7 @@ function readFile(file: string): { readonly text: string | null; readonly docume
     return { text, document: parseDocument(text) };
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return { text: null, document: null };
-    throw error;
+    throw new UnusableFile(file, error);
   }
 }
 

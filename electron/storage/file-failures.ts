@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { failed, type Failure } from '../contract/errors.ts';
 
 type Failed = { ok: false; failure: Failure };
@@ -5,6 +6,17 @@ type Failed = { ok: false; failure: Failure };
 /** The system's code of a file error (`ENOSPC`), or an empty string. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** Nothing starts without this file, and it can’t be used: a folder of its name, no access, a disk that fails. */
+export class UnusableFile extends Error {
+  readonly file: string;
+  readonly code: string;
+  constructor(file: string, cause: unknown) {
+    super(`${path.basename(file)} can’t be used`, { cause });
+    this.file = file;
+    this.code = errorCode(cause);
+  }
 }
 
 const diskFull = ['ENOSPC', 'EDQUOT', 'EFBIG'];

@@ -128,6 +128,15 @@ describe('the day of the log', () => {
     expect(await revealsOf([ahead, ahead, clock('22T11:00')], clock('22T12:00'))).toBe(3);
   });
 
+  test('ends before the next midnight, of whatever the clock said before', async () => {
+    const last = new Date(2026, 10, 22, 23, 59, 59, 999);
+    for (const [time, reveals] of [
+      [last, 1],
+      [new Date(2026, 10, 23), 0],
+    ] as const)
+      expect(await revealsOf([time, clock('21T12:00')], clock('22T12:00'))).toBe(reveals);
+  });
+
   test('has what was given back only as its beginning says until its end does', async () => {
     const log = logFolder();
     const audit = await log.open({ now: () => clock('22T12:00') });

@@ -7,6 +7,7 @@ import { messageFor } from '../../src/messages/messages.ts';
 import { value } from '../support/audit-folder.ts';
 import { makeHome, secretsOfAcme, type EditedFile, type HomeApp } from '../support/edited-home.ts';
 import { fakeKeyring, type FakeKeyring } from '../support/fake-keyring.ts';
+import { startBatch } from '../support/running-batch.ts';
 import { obscured } from '../support/whole-app.ts';
 
 const right = 'correct horse';
@@ -166,6 +167,21 @@ async function withQuestion() {
   value(await setPassphrase(app, '', right));
   return { ...home, app, asked };
 }
+
+test('a batch that runs is named in the question, and stopped before its key goes', async () => {
+  const { app, asked } = await withQuestion();
+  const jobId = await startBatch(app);
+  value(await app.ask('lock.now', {}));
+  value(await app.ask('lock.reset', {}));
+  expect(asked.questions[0]).toContain('A batch is still running. It is stopped');
+  asked.agrees = true;
+  expect(value(await app.ask('lock.reset', {}))).toMatchObject({ locked: false });
+  const jobs = value(await app.ask('batch.jobs', {}));
+  // Not by itself: it would go on once somebody answers.
+  expect(jobs.map((job) => [job.jobId, job.state, job.waiting, job.failure])).toEqual([
+    [jobId, 'paused', null, null],
+  ]);
+});
 
 test('as a new user: the passphrase is forgotten, and the one way on is the loss of what it protects', async () => {
   const { app, asked, open, keyring, id, stored, lines, settings, enterSecrets } = await withQuestion();

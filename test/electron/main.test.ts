@@ -356,6 +356,24 @@ test('--verify-audit asks the keychain for the key of this folder, by its identi
   ]);
 });
 
+test.each([
+  [['jobs'], 'home-id', 5, /^It can’t use .*home-id\. Look whether/],
+  [['jobs'], 'desk.version-4.json', 5, /^It can’t use .*desk\.version-4\.json\. Look whether/],
+  [['--verify-audit'], 'home-id', 2, /^COULD NOT BE CHECKED: .*home-id can’t be read\./],
+  [['--wipe'], 'home-id', 1, /^It could not be removed: .*home-id can’t be read\./],
+])(
+  '%j with a folder in place of %s ends with %i and a sentence that names it',
+  async (args, name, code, said) => {
+    const { home, env } = emptyAppData();
+    fs.mkdirSync(path.join(home, name), { recursive: true, mode: 0o700 });
+    // Of a later version: this one has a file of its own.
+    if (name !== 'home-id') fs.writeFileSync(path.join(home, 'desk.json'), '{"version":99}');
+    const ended = await runApp(args, { env });
+    expect(ended.stdout + ended.stderr).toMatch(said);
+    expect([ended.code, ended.left]).toEqual([code, []]);
+  },
+);
+
 function usedHome() {
   const { home, env } = emptyAppData();
   fs.mkdirSync(path.join(home, 'audit'), { recursive: true });

@@ -10,7 +10,8 @@ import { createRelated } from './related.ts';
 /**
  * `npm run mutate -- --seed 1 --breaks 40`: breaks one defence at a time in a copy of the project, runs the tests that call
  * what is broken until one is red, and prints the breaks that no test saw. `--known`: the breaks that once stayed green.
- * `--tests 25`: as many test files at most for each, and the attacks that reach it. `--list`: only says what would be broken.
+ * `--tests 25`: as many test files at most for each, and the attacks that reach it. `--from 12`: begins with the twelfth, where
+ * a run was ended before. `--list`: only says what would be broken.
  *
  * The first run measures which test file calls which function, in `out/reach`; `--measure` does it anew. What runs in another
  * thread or process is not seen there: tests are chosen by imports then.
@@ -22,6 +23,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     breaks: { type: 'string', default: '40' },
+    from: { type: 'string', default: '1' },
     tests: { type: 'string', default: '25' },
     known: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
@@ -29,9 +31,8 @@ const { values } = parseArgs({
   },
 });
 const project = path.resolve(import.meta.dirname, '../..');
-const chosen = values.known
-  ? known(project)
-  : chooseBreaks(project, Number(values.seed), Number(values.breaks));
+const all = values.known ? known(project) : chooseBreaks(project, Number(values.seed), Number(values.breaks));
+const chosen = all.slice(Number(values.from) - 1);
 const describe = ({ file, line, what }: Break): string => `${file}:${line}: ${what}`;
 if (values.list) {
   process.stdout.write(`${chosen.map(describe).join('\n')}\n`);

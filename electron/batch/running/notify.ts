@@ -13,6 +13,8 @@ export interface RunningBatches {
   /** A job as it is now. */
   update(job: Job): void;
   count(): number;
+  /** IDs of those that run. */
+  running(): readonly string[];
 }
 
 /**
@@ -43,6 +45,7 @@ export function createRunningBatches({ platform, now }: RunningBatchesOptions): 
 
   return {
     count: () => running.size,
+    running: () => [...running.keys()],
     update({ jobId, state, committed, total, tally, failure }) {
       const before = running.get(jobId);
       if (state === 'running') {

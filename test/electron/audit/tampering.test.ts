@@ -291,6 +291,25 @@ test('closing does not hide a break that could not be recorded', async () => {
   expect(await stateOf(log)).toBe('broken');
 });
 
+test('a line whose checkpoint could not be written is not listed: its act was refused', async () => {
+  const log = logFolder();
+  const real = createCheckpointFile(log.checkpoint);
+  let full = false;
+  const audit = await log.open({
+    checkpoint: {
+      ...real,
+      write: (text) => (full ? Promise.reject(new Error('ENOSPC')) : real.write(text)),
+    },
+  });
+  value(await audit.begin(intent));
+  full = true;
+  expect(await audit.begin({ ...intent, action: 'Copy' })).toMatchObject({ ok: false });
+  full = false;
+  const { entries, chain } = await audit.list(everything);
+  expect(entries.map(({ action }) => action)).toEqual(['Reveal']);
+  expect(chain.state).toBe('intact');
+});
+
 test('tampering while the app runs is found when the log is listed', async () => {
   const log = logFolder();
   const audit = await log.open();

@@ -305,6 +305,15 @@ describe('Windows', () => {
     expect(await sentenceOf(options)).toContain('connections.json: it is not JSON');
   });
 
+  test.each([
+    ['another key', (text: string) => text.replace('\\Tokendesk]', '\\Other]')],
+    ['another form', (text: string) => text.replace('5.00', '4.00')],
+  ])('%s than the one that was exported is not read', (_what, change) => {
+    const text = `${head}"maxCopiesPerDay"=dword:00000001`;
+    expect(change(text)).not.toBe(text);
+    expect(() => parseRegistry(change(text))).toThrow('Not an exported key');
+  });
+
   test('a number that is no flag stays a number', () => {
     expect(parseRegistry(`${head}"maxCopiesPerDay"=dword:00000001`)).toEqual({ maxCopiesPerDay: 1 });
   });

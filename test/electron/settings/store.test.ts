@@ -146,6 +146,13 @@ test('a folder of that name is renamed with what is in it, and defaults are used
   expect(open().damage).toBeNull();
 });
 
+test('a file that can’t be read at all is named', () => {
+  put('desk.json', { version: documentVersion + 1 });
+  const own = path.join(folder, `desk.version-${documentVersion}.json`);
+  fs.mkdirSync(own);
+  expect(open).toThrow(expect.objectContaining({ file: own, code: 'EISDIR' }));
+});
+
 test('a damaged member gets its default, the others stay, and the file is copied before', () => {
   const store = open();
   store.write('connections', [connection]);
