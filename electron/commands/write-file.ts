@@ -31,7 +31,8 @@ export async function writeFile(
 ): Promise<Exported> {
   const choice = defaultExport(job);
   const { name, ext } = path.parse(file);
-  const suffix = choice.format === 'workbook' ? '.xlsx' : choice.safety === 'source' ? ext : '.csv';
+  const suffix =
+    choice.format === 'workbook' ? '.xlsx' : choice.safety === 'source' ? textSuffix(ext) : '.csv';
   const base = path.join(path.resolve(out ?? path.dirname(file)), `${name}_${choice.content}`);
   let target = `${base}${suffix}`;
   for (let count = 2; fs.existsSync(target); count++) target = `${base}-${count}${suffix}`;
@@ -56,6 +57,9 @@ export async function writeFile(
     );
   return exported;
 }
+
+/** Text keeps the ending of its source, unless it is one that programs take for a workbook's. */
+const textSuffix = (ext: string): string => (/^\.(?:xl|ods)/i.test(ext) ? '.csv' : ext);
 
 /** Refuses a folder that is not there, before anything is sent. */
 export function requireFolder(folder: string): void {
@@ -89,7 +93,7 @@ export function endOfFile(takenUp: number | null, exported: Exported): End {
   const { rows, ok, failed, unmatched, blank } = exported.tally;
   const count = remainsOf(exported);
   const sentence = [
-    `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} no match + ${blank} blank.`,
+    `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} not matched + ${blank} blank.`,
     ...(takenUp === null ? [] : [`${takenUp} of them were sent before.`]),
     `Written to ${path.join(exported.folder, exported.name)}.`,
     ...(count > 0 ? [`${count} values stay in clear in columns that were copied.`] : []),

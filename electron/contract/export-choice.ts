@@ -4,10 +4,6 @@ import { columnOperations, operationInfo } from './operations.ts';
 /** Rows that fit on one sheet of a workbook, below its header. */
 export const maxSheetRows = 1_048_575;
 
-/** What a sheet was read from has no dialect of text that a person would know again. */
-export const isWorkbook = ({ sourceName }: Pick<Job, 'sourceName'>): boolean =>
-  /\.xl[st][xm]$/i.test(sourceName);
-
 /**
  * What an export of a job may hold, the usual one first. `tokens`: what was tokenized or translated, or came in so. A
  * job that only masked, or whose matches came without values, has no cleartext.
@@ -29,14 +25,17 @@ export function exportContents({
   ];
 }
 
-/** The export that is offered first: by what the job did, in the source's own dialect; of a workbook another one. */
+/**
+ * The export that is offered first: by what the job did, in the source's own dialect. What a sheet was read from has no
+ * dialect of text that a person would know again.
+ */
 export function defaultExport(job: Job): ExportChoice {
   return {
     jobId: job.jobId,
     content: exportContents(job)[0] ?? 'masked',
     rows: 'all',
-    format: isWorkbook(job) && job.tally.rows <= maxSheetRows ? 'workbook' : 'csv',
-    safety: isWorkbook(job) ? 'spreadsheet' : 'source',
+    format: job.isWorkbook && job.tally.rows <= maxSheetRows ? 'workbook' : 'csv',
+    safety: job.isWorkbook ? 'spreadsheet' : 'source',
     encoding: 'utf-8',
     delimiter: job.plan.reading.delimiter,
     byteOrderMark: true,
@@ -44,4 +43,10 @@ export function defaultExport(job: Job): ExportChoice {
     grounds: null,
     passphrase: null,
   };
+}
+
+/** In which forms the list of failed rows is offered. */
+export function failedRowsForms(job: Job): ExportChoice['format'][] {
+  if (job.tally.failed > maxSheetRows) return ['csv'];
+  return job.isWorkbook ? ['workbook'] : ['csv', 'workbook'];
 }

@@ -11,7 +11,7 @@ import { administratorFolder } from '../settings/read-managed-settings.ts';
 import { makePrivate } from '../storage/durable.ts';
 import { createEmitter } from '../util/emitter.ts';
 import type { ElectronModules } from './electron-modules.ts';
-import type { Openings } from './openings.ts';
+import { tableExtensions, type Openings } from './openings.ts';
 import type { AwaySignal, FileKind, Opening, Platform, PlatformClipboard, WindowFocus } from './platform.ts';
 import { serveBundle } from './protocol.ts';
 import { setMenu, showContextMenus } from './menu.ts';
@@ -36,7 +36,6 @@ export interface ElectronPlatformOptions {
 }
 
 const allFiles = { name: 'All files', extensions: ['*'] };
-const tableExtensions = ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'];
 /**
  * Files that are exchanged, besides: what they hold is found out when they are opened, and said. Nothing of which programs
  * keep settings, keys or logs in.
@@ -46,7 +45,7 @@ const exchangedExtensions = [
   ...['xls', 'xlsb', 'xltx', 'xltm', 'ods', 'pdf', 'parquet'],
   ...['gz', 'zip', '7z', 'bz2', 'xz', 'zst', 'tar', 'rar', 'age', 'pgp', 'gpg'],
 ];
-const tableFilters = [{ name: 'Tables', extensions: tableExtensions }, allFiles];
+const tableFilters = [{ name: 'Tables', extensions: [...tableExtensions] }, allFiles];
 /** What is saved, by its extension: on macOS and Windows the filter decides which one a typed name gets. */
 const savedKinds: Readonly<Record<string, string>> = {
   csv: 'CSV',

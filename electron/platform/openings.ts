@@ -10,7 +10,10 @@ export interface Openings {
 }
 
 export const linkScheme = 'tokendesk';
-const tableExtension = /\.(csv|tsv|txt|xlsx|xlsm)$/i;
+/** What a file is named that is taken for a table until it is opened: what it holds then decides how it is read. */
+export const tableExtensions: readonly string[] = ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'];
+const isNamedAsTable = (file: string): boolean =>
+  tableExtensions.includes(path.posix.extname(file).slice(1).toLowerCase());
 
 /**
  * What the system asks the app to open: a file or link on its command line, on that of a second instance, or by the
@@ -72,7 +75,7 @@ function findOpening(argv: readonly string[], folder: string, os: NodeJS.Platfor
       continue;
     }
     const file = argument.startsWith('file:') ? pathOf(argument, os) : argument;
-    if (file !== null && tableExtension.test(file)) files.push(file);
+    if (file !== null && isNamedAsTable(file)) files.push(file);
   }
   const [last, ...others] = files;
   return last === undefined

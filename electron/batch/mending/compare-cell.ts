@@ -9,8 +9,8 @@ export interface ListedCell {
   readonly value: string;
   /** How it looks where its value is hidden; the list has the value, or one of these. */
   readonly masks: readonly string[];
-  /** Whether the list may have left it empty, since its encoding can't hold the value. */
-  readonly mayBeEmpty: boolean;
+  /** Whether the app left it empty in the list, since the list's encoding could not hold the value. */
+  readonly leftEmpty: 'yes' | 'perhaps' | 'no';
   /** What the window sees of it, where the list came from the window. */
   readonly shown?: string;
 }
@@ -23,11 +23,11 @@ export type CellComparison = 'same' | 'masked' | { readonly doubt: ChangeDoubt |
  * change: a mask, an apostrophe before a formula, nothing where the encoding has no such character.
  */
 export function compareCell(listed: string, cell: ListedCell): CellComparison {
-  const { value, masks, mayBeEmpty, shown = value } = cell;
+  const { value, masks, leftEmpty, shown = value } = cell;
   // Or the window could find out what it does not see, a guess at a time.
   if (shown !== value) return compareShown(listed, shown);
   if (listed === value || listed === neutralise(value)) return 'same';
-  if (listed === '' && mayBeEmpty) return 'same';
+  if (listed === '' && leftEmpty !== 'no') return leftEmpty === 'yes' ? 'same' : { doubt: 'letters' };
   const hidden = masks.filter((mask) => mask !== value);
   // Of a mask nothing is ever taken, so it does not matter what became of it.
   const words = (mask: string): string[] => [mask, mask.replaceAll('•', '*'), mask.replaceAll('•', '?')];

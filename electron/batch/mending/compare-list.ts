@@ -74,8 +74,8 @@ export async function compareList(options: CompareOptions): Promise<Outcome<Comp
     const same = (listed: string, cell: ListedCell | undefined): boolean =>
       cell !== undefined && compareCell(listed, cell) === 'same';
     return done(
-      sample.reduce((sum, { row, fields, isIncomplete }) => {
-        const own = (cells.get(row) ?? []).map((cell) => mayBeEmpty(cell, encoding, isIncomplete));
+      sample.reduce((sum, { row, fields, lost }) => {
+        const own = (cells.get(row) ?? []).map((cell, column) => withLost(cell, { column, encoding, lost }));
         return sum + fields.filter((field, column) => same(field, own[column])).length;
       }, 0),
     );
@@ -92,7 +92,7 @@ export async function compareList(options: CompareOptions): Promise<Outcome<Comp
   let unchanged = 0;
 
   function compareRow(loaded: LoadedChunk, index: number, one: ListedRow): void {
-    const { row, fields, isIncomplete } = one;
+    const { row, fields, lost } = one;
     if (loaded.results.states[index] !== rowStates.failed && !pending.has(row)) {
       leftOut.push({ row, code: 'mend.not-failed' });
       return;
@@ -101,7 +101,7 @@ export async function compareList(options: CompareOptions): Promise<Outcome<Comp
     const found: CellChange[] = [];
     for (let column = 0; column < Math.max(own.length, fields.length); column++) {
       // Of two rows that differ in length the shorter one goes on with empty cells, as every spreadsheet fills them up.
-      const cell = mayBeEmpty(own[column] ?? noCell, encoding, isIncomplete);
+      const cell = withLost(own[column] ?? noCell, { column, encoding, lost });
       const to = fields[column] ?? '';
       const compared = compareCell(to, cell);
       if (compared === 'same') continue;
@@ -128,7 +128,7 @@ export async function compareList(options: CompareOptions): Promise<Outcome<Comp
 
 const rowCount = ({ entries }: Pick<JobRows, 'entries'>): number => (entries.at(-1)?.end.row ?? 1) - 1;
 
-const noCell: ListedCell = { value: '', masks: [], mayBeEmpty: false };
+const noCell: ListedCell = { value: '', masks: [], leftEmpty: 'no' };
 
 /** Every form in which the list of failed rows may have the cells of a row: see `createOutputRows`. */
 function readCells(
@@ -145,14 +145,23 @@ function readCells(
           .filter(({ plan }) => plan.column === column && plan.operation === 'tokenize')
           .map(({ kind }) => mask(kind, value));
     const shown = isPasted ? showAs(cell, view, { column, isFlawed }) : '';
-    return { value, masks, mayBeEmpty: false, ...(shown.includes('•') && { shown }) };
+    return { value, masks, leftEmpty: 'no', ...(shown.includes('•') && { shown }) };
   });
 }
 
-/** An encoding that can't hold a cell leaves it empty. The list may be in another one by now: then it says so itself. */
-function mayBeEmpty(cell: ListedCell, encoding: Encoding, isIncomplete: boolean): ListedCell {
+interface LostOptions extends Pick<ListedRow, 'lost'> {
+  readonly column: number;
+  readonly encoding: Encoding;
+}
+
+/**
+ * Whether the app left a cell empty, which the list says itself, by its column. Where it no longer does, that is likely of
+ * a cell that the list's encoding can't hold; it may be in another one by now, so any that is not ASCII may be one.
+ */
+function withLost(cell: ListedCell, { column, encoding, lost }: LostOptions): ListedCell {
+  if (lost !== null) return lost.includes(column) ? { ...cell, leftEmpty: 'yes' } : cell;
   if (/^[\0-\x7f]*$/.test(cell.value)) return cell;
-  return { ...cell, mayBeEmpty: isIncomplete || !holderOf(encoding)(cell.value) };
+  return { ...cell, leftEmpty: holderOf(encoding)(cell.value) ? 'perhaps' : 'yes' };
 }
 
 const holderOf =

@@ -4,7 +4,7 @@ import { encoding as encodings, type Encoding, type Delimiter } from '../../cont
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { isBlank } from '../../util/blank.ts';
 import { openCleartext } from '../../util/cleartext.ts';
-import { columnNames, errorColumns } from '../output/output-rows.ts';
+import { columnNames, errorColumns, readLostCells } from '../output/output-rows.ts';
 import { detectFormat, type DetectedFormat } from '../reading/detect.ts';
 import type { ReadingOverrides } from '../reading/layout.ts';
 import { beginning, readHeader, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
@@ -17,8 +17,8 @@ const maxRows = 100_000;
 export interface ListedRow {
   readonly row: number;
   readonly fields: readonly string[];
-  /** The list says itself that its encoding could not hold some cells: it left them empty. */
-  readonly isIncomplete: boolean;
+  /** Columns whose cells the app left empty, since its encoding could not hold them; null where the list no longer says so. */
+  readonly lost: readonly number[] | null;
 }
 
 export interface ListOptions {
@@ -72,12 +72,12 @@ export async function readListedRows(options: ListOptions): Promise<Outcome<List
 function rowsOf({ table }: Pick<Chunk, 'table'>): ListedRow[] | null {
   const rows: ListedRow[] = [];
   for (let index = 0; index < table.count; index++) {
-    const [number = '', , , code = '', ...fields] = table.fields(index).map(openCleartext);
+    const [number = '', , reason = '', code = '', ...fields] = table.fields(index).map(openCleartext);
     // A spreadsheet writes a row that somebody emptied as delimiters alone.
     if (number === '' && code === '' && fields.every((field) => field === '')) continue;
     const digits = /^\s*([0-9]{1,10})(?:[.,]0*)?\s*$/.exec(number)?.[1];
     if (digits === undefined) return null;
-    rows.push({ row: Number(digits), fields, isIncomplete: code.includes('value.unencodable') });
+    rows.push({ row: Number(digits), fields, lost: readLostCells({ reason, code }) });
   }
   return rows;
 }
@@ -95,7 +95,7 @@ function isHeaderOf(found: readonly string[], format: Format): boolean {
 }
 
 function isNameOf(found: string, name: string): boolean {
-  const compared = compareCell(found, { value: name, masks: [], mayBeEmpty: false });
+  const compared = compareCell(found, { value: name, masks: [], leftEmpty: 'no' });
   return compared === 'same' || (compared !== 'masked' && compared.doubt !== null);
 }
 

@@ -312,7 +312,7 @@ async function writeResultsAlone(
   };
   return writeFile(options, async (file) => {
     rows.writeAbove(above);
-    if (output.lost > 0) return failed('export.encoding', { subject: choice.encoding });
+    if (output.lost.length > 0) return failed('export.encoding', { subject: choice.encoding });
     const mark = byteOrderMark(choice, format);
     let rowsWritten = 0;
     let written = await file.write(Buffer.concat([mark, output.take()]));
@@ -401,7 +401,7 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   const above = await readAbove(source, format);
   if (!above.ok) return above;
   rows.writeAbove(above.value);
-  if (output.lost > 0) return failed('export.encoding', { subject: choice.encoding });
+  if (output.lost.length > 0) return failed('export.encoding', { subject: choice.encoding });
   let rowsWritten = 0;
   // The disk writes one group of chunks while the next is joined.
   let writing = file.write(Buffer.concat([mark.value, output.take()]));
@@ -436,7 +436,7 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   for await (const below of readBelow(source, format)) {
     if (!below.ok) return below;
     rows.writeBelow(below.value);
-    if (output.lost > 0) return failed('export.encoding', { subject: choice.encoding });
+    if (output.lost.length > 0) return failed('export.encoding', { subject: choice.encoding });
     const added = await file.write(output.take());
     if (!added.ok) return added;
   }

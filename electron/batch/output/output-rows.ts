@@ -113,14 +113,32 @@ export function createOutputRows({
     leaks?.copiedField(cleartext(hidden), column);
   }
 
+  /** Which cells of a failed row are left empty: not those that a mask stands in place of. */
+  function lostOf(
+    table: Table,
+    index: number,
+    isFlawed: boolean,
+  ): { codes: FailureCode[]; reasons: string[] } {
+    const isMasked = (column: number): boolean =>
+      isFlawed
+        ? hidesFlawed
+        : mapped.some(
+            (one) =>
+              one.hidesInput && one.column === column && openCleartext(table.value(index, column)) !== '',
+          );
+    const columns = output.lost.filter((column) => !isMasked(column));
+    return columns.length === 0
+      ? { codes: [], reasons: [] }
+      : { codes: ['value.unencodable'], reasons: [formatLostCells(columns)] };
+  }
+
   /** A row may have several failed cells. */
   function errorOf({ start, table }: Chunk, results: ChunkResults, index: number): string[] {
     const row = String(start.row + index);
     const flaw = results.flaws[index];
-    const lostCode: FailureCode[] = output.lost > 0 ? ['value.unencodable'] : [];
+    const { codes: lostCodes, reasons: lostReasons } = lostOf(table, index, flaw !== undefined);
     if (flaw !== undefined) {
-      const codes = [flaw, ...lostCode];
-      return [row, '', join(codes.map(reasonOf)), join(codes)];
+      return [row, '', join([reasonOf(flaw), ...lostReasons]), join([flaw, ...lostCodes])];
     }
     const failedCells = mapped.flatMap(({ one, i, column, hidesInput }) => {
       const cells = results.columns[i];
@@ -136,8 +154,8 @@ export function createOutputRows({
     return [
       row,
       join(failedCells.map(({ name }) => name)),
-      join([...failedCells.map(({ reason }) => reason), ...lostCode.map(reasonOf)]),
-      join([...new Set([...failedCells.map(({ code }) => code), ...lostCode])]),
+      join([...failedCells.map(({ reason }) => reason), ...lostReasons]),
+      join([...new Set([...failedCells.map(({ code }) => code), ...lostCodes])]),
     ];
   }
 
@@ -208,7 +226,7 @@ export function createOutputRows({
       if (state === rowStates.failed && results.flaws[index] !== undefined) {
         writeFlawed(chunk, index);
         if (isClear) clearValues += mapped.filter(({ one }) => takesCleartext(one)).length;
-        writeError(results, index, output.lost);
+        writeError(results, index, output.lost.length);
         hideSurplus(chunk, index);
         output.end();
         return true;
@@ -249,7 +267,7 @@ export function createOutputRows({
         if (hasMatch) output.insertAfter(column, matchText(cellState));
       }
       leaks?.copied(looked, table.rowEnd(index));
-      writeError(results, index, lostResults + output.lost);
+      writeError(results, index, lostResults + output.lost.length);
       output.end();
       return true;
     },
@@ -294,6 +312,20 @@ export const columnNames = ({ names, width }: Pick<Format, 'names' | 'width'>): 
 
 /** What stands first in the list of failed rows. */
 export const errorColumns = ['source_row', 'column', 'reason', 'code'];
+
+/**
+ * Says in the list of failed rows which cells it left empty, by their columns in the source: once the list comes back, in
+ * whatever encoding, only that tells them from cells that a person emptied.
+ */
+const formatLostCells = (columns: readonly number[]): string =>
+  `${reasonOf('value.unencodable')} (source columns ${columns.map((column) => column + 1).join(', ')})`;
+
+/** The columns of `formatLostCells`; null where the list no longer says which they are. */
+export function readLostCells({ reason, code }: { reason: string; code: string }): number[] | null {
+  const columns = /\(source columns ([0-9]+(?:, [0-9]+)*)\)/.exec(reason)?.[1];
+  if (columns !== undefined) return columns.split(', ').map((column) => Number(column) - 1);
+  return code === '' || code.includes('value.unencodable') ? null : [];
+}
 
 const join = (texts: readonly string[]): string => texts.join('; ');
 

@@ -24,11 +24,8 @@ export interface RowOutput {
   readonly keepsDelimiter: boolean;
   /** Whether the encoding has every character of a text. */
   canHold(text: string): boolean;
-  /**
-   * How many cells of the source the row that began last has that the encoding can't hold. They are left empty, unless
-   * they are replaced.
-   */
-  readonly lost: number;
+  /** Columns of the row that began last whose cells the encoding can't hold. They are left empty, unless they are replaced. */
+  readonly lost: readonly number[];
   /** What was written since the last call. */
   take(): Buffer;
   /** Cells that were escaped for spreadsheets. */
@@ -173,7 +170,7 @@ export function createSourceOutput({
     canHold: (value) =>
       (hasQuotes || value.search(breaking) < 0) && (isUnicode(encoding) || encode(value) !== null),
     keepsDelimiter: true,
-    lost: 0,
+    lost: [],
     take() {
       copyEnded();
       const bytes = Buffer.from(text, codec.viewUnit === 2 ? 'utf16le' : 'latin1');
@@ -241,7 +238,7 @@ export function createConvertedOutput(
     keepsDelimiter: false,
     canHold,
     get lost() {
-      return lost.size;
+      return [...lost];
     },
     take() {
       const bytes = encodeAll();
@@ -274,7 +271,7 @@ export const noOutput: RowOutput = {
   line: () => undefined,
   keepsDelimiter: true,
   canHold: () => true,
-  lost: 0,
+  lost: [],
   take: () => Buffer.alloc(0),
   escaped: 0,
   failure: null,

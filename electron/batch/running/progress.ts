@@ -2,7 +2,7 @@ import type { Job } from '../../contract/models/batch.ts';
 import { beginning, endOf } from '../reading/read-rows.ts';
 import { maskNumbers } from '../../masking/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';
-import type { JobSpec, StoredState } from '../storing/job-files.ts';
+import { isFromSheet, type JobSpec, type StoredState } from '../storing/job-files.ts';
 import type { ResultStore } from '../storing/result-store.ts';
 import type { JobFigures } from './job-figures.ts';
 
@@ -90,6 +90,7 @@ export function viewJob({ spec, stored, store, figures, rate, runWaiting }: JobS
   return {
     jobId: spec.jobId,
     sourceName: maskNumbers(spec.sourceName),
+    isWorkbook: isFromSheet(spec),
     connectionId: spec.connectionId,
     connectionName: spec.connectionName,
     environment: spec.environment,

@@ -69,6 +69,13 @@ const jobSpec = z.object({
 });
 export type JobSpec = z.infer<typeof jobSpec>;
 
+/**
+ * Whether the rows are those of a sheet, by what the file was read as and not by its name: a text file is read where it
+ * is, and pasted rows have no file.
+ */
+export const isFromSheet = ({ sourcePath, spool }: Pick<JobSpec, 'sourcePath' | 'spool'>): boolean =>
+  sourcePath !== null && spool !== null;
+
 export const maskedColumnsOf = ({ maskedColumns }: JobSpec): ReadonlyMap<number, DefinitionKind> =>
   new Map(maskedColumns.map(({ column, kind }) => [column, kind]));
 

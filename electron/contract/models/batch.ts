@@ -334,6 +334,8 @@ export const jobsPerPage = 100;
 export const job = z.strictObject({
   jobId: id,
   sourceName: z.string(),
+  /** Its rows are those of a sheet, whatever the file is called. */
+  isWorkbook: z.boolean(),
   connectionId: id,
   connectionName: z.string(),
   environment: z.string(),

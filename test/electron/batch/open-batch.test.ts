@@ -2,6 +2,7 @@ import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { readdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { defaultExport, failedRowsForms } from '../../../electron/contract/export-choice.ts';
 import { calls } from '../../../electron/contract/calls.ts';
 import type { ExportChoice } from '../../../electron/contract/models/batch.ts';
 import {
@@ -17,6 +18,7 @@ import {
   type TestApp,
   someGrounds,
 } from '../../support/batch-app.ts';
+import { text as textCell, workbook } from '../../support/make-workbook.ts';
 
 let app: TestApp;
 beforeEach(async () => {
@@ -89,6 +91,31 @@ describe('a batch from file to file', () => {
     expect(rows.rows).toEqual([['c', '3']]);
     const second = await app.run(reopened.sourceId, plan);
     expect(second).toMatchObject({ state: 'finished', tally: { rows: 1, ok: 1 } });
+  });
+
+  it('is of a workbook by what the file is, whatever it is called', async () => {
+    const row = (at: number, cells: readonly string[]): string =>
+      `<row r="${at}">${cells.map((cell, i) => textCell(`${'AB'[i] ?? ''}${at}`, cell)).join('')}</row>`;
+    const sheet = await workbook({ sheets: [{ rows: row(1, ['token', 'n']) + row(2, ['a', '007']) }] });
+    const formsOf = async (sourceId: string, plan = planOf([detokenize(0)])) => {
+      const job = await app.run(sourceId, plan);
+      const { format, safety } = defaultExport(job);
+      return { jobId: job.jobId, isWorkbook: job.isWorkbook, format, safety, lists: failedRowsForms(job) };
+    };
+    const asWorkbook = { isWorkbook: true, format: 'workbook', safety: 'spreadsheet', lists: ['workbook'] };
+    const asText = { isWorkbook: false, format: 'csv', safety: 'source', lists: ['csv', 'workbook'] };
+    const text = 'token,n\na,007\n';
+    const first = await formsOf(await app.open(await app.write('in.csv', sheet)));
+    expect(first).toMatchObject(asWorkbook);
+    for (const name of ['in.csv', 'in.xlsx', 'in.XLTM'])
+      expect(await formsOf(await app.open(await app.write(name, text))), name).toMatchObject(asText);
+    const pasted = valueOf(await app.batch['batch.paste']({ text: 'token\tn\na\t007\n' }));
+    const tabs = planOf([detokenize(0)], { delimiter: '\t' });
+    expect(await formsOf(pasted.sourceId, tabs)).toMatchObject(asText);
+    // Also where its rows are those that an earlier batch kept.
+    app = await app.again();
+    const again = valueOf(await app.batch['batch.reopen']({ jobId: first.jobId }));
+    expect(await formsOf(again.sourceId)).toMatchObject(asWorkbook);
   });
 
   it('writes the failed rows with their reason, and the whole with an error column', async () => {

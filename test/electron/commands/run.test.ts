@@ -55,7 +55,7 @@ async function planOf(jobId: string): Promise<Plan> {
 test('a month’s file is tokenized by the saved mapping, and every row is there', async () => {
   const file = command.write('november.csv', month(250));
   const { code, result, lines } = await run(['Cards', file]);
-  expect(result?.sentence).toContain('250 rows = 250 succeeded + 0 failed + 0 no match + 0 blank.');
+  expect(result?.sentence).toContain('250 rows = 250 succeeded + 0 failed + 0 not matched + 0 blank.');
   expect(code).toBe(exitCodes.done);
   expect(path.basename(result?.written ?? '')).toBe('november_tokens.csv');
   const written = fs.readFileSync(result?.written ?? '', 'utf8');
@@ -100,7 +100,7 @@ test('several files are one command; the gravest end is its code, and each has i
   );
   const agreed = await run(['Cards', bad, '--yes']);
   expect(agreed.code).toBe(exitCodes.failedRows);
-  expect(agreed.result?.sentence).toContain('21 rows = 20 succeeded + 1 failed + 0 no match + 0 blank.');
+  expect(agreed.result?.sentence).toContain('21 rows = 20 succeeded + 1 failed + 0 not matched + 0 blank.');
 });
 
 test('another environment, an unknown mapping and a lock stop it, with nothing sent', async () => {
@@ -274,7 +274,7 @@ test('a run leaves a signed receipt that the verifier checks, against both files
     expect.arrayContaining([
       'march_tokens.csv is the file that was written.',
       'The source is the file that was run.',
-      '41 rows = 40 succeeded + 0 failed + 0 no match + 1 blank.',
+      '41 rows = 40 succeeded + 0 failed + 0 not matched + 1 blank.',
       'In the log, the chain goes from the first to the last.',
       'Each line’s MAC is the key’s.',
     ]),
@@ -343,6 +343,28 @@ test('of a workbook the sheet is run that is named, or that the mapping was save
   expect(saved.result).toMatchObject({ exitCode: exitCodes.done, tally: { rows: 4 } });
   const none = await run(['Cards', command.write('plain.csv', month(3)), '--sheet=June']);
   expect(none.result).toMatchObject({ exitCode: exitCodes.usage, jobId: null });
+});
+
+test('a file is a workbook, or none, by what it holds and not by its name', async () => {
+  const row = (line: string, at: number): string => {
+    const cells = line.split(',').map((cell, i) => text(`${'ABC'[i] ?? ''}${at + 1}`, cell));
+    return `<row r="${at + 1}">${cells.join('')}</row>`;
+  };
+  const book = path.join(command.folder, 'inside.csv');
+  fs.writeFileSync(book, await workbook({ sheets: [{ rows: month(6).map(row).join('') }] }));
+  const one = await run(['Cards', book]);
+  expect(one.result).toMatchObject({ exitCode: exitCodes.done, tally: { rows: 6 } });
+  expect(path.basename(one.result?.written ?? '')).toBe('inside_tokens.xlsx');
+  expect(
+    fs
+      .readFileSync(one.result?.written ?? '')
+      .subarray(0, 2)
+      .toString(),
+  ).toBe('PK');
+  const plain = await run(['Cards', command.write('text.xlsx', month(7))]);
+  expect(plain.result).toMatchObject({ exitCode: exitCodes.done, tally: { rows: 7 } });
+  expect(path.basename(plain.result?.written ?? '')).toBe('text_tokens.csv');
+  expect(fs.readFileSync(plain.result?.written ?? '', 'utf8')).toMatch(/^id,card,note\n/);
 });
 
 test('what stays in clear has a code of its own', async () => {

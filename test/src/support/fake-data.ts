@@ -145,6 +145,7 @@ export function appState(over: Partial<AppState> = {}): AppState {
     removedPartials: [],
     upgradedFrom: null,
     webhooks: null,
+    provided: [],
     lock: { locked: false, passphraseSet: false, waitMs: 0 },
     settings,
     ...over,
@@ -220,6 +221,7 @@ export function job(over: Partial<Job> = {}): Job {
   return {
     jobId: 'job-1',
     sourceName: 'disputes-q3.csv',
+    isWorkbook: false,
     connectionId: production.id,
     connectionName: production.name,
     environment: 'production',

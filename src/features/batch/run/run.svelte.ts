@@ -1,5 +1,5 @@
 import { newXorKey } from '../../../../electron/contract/obscured.ts';
-import { defaultExport, isWorkbook, maxSheetRows } from '../../../../electron/contract/export-choice.ts';
+import { defaultExport } from '../../../../electron/contract/export-choice.ts';
 import type { Grounds } from '../../../../electron/contract/models/lookup.ts';
 import type { Failure, FailureCode, Outcome } from '../../../../electron/contract/errors.ts';
 import type {
@@ -26,12 +26,6 @@ import { ResultsTable } from '../table/table.svelte.ts';
  */
 export function failedRowsExport(job: Job, format: ExportChoice['format']): ExportChoice {
   return { ...defaultExport(job), rows: 'failed', content: 'tokens', format };
-}
-
-/** In which forms the list of failed rows is offered. */
-export function failedRowsForms(job: Job): ExportChoice['format'][] {
-  if (job.tally.failed > maxSheetRows) return ['csv'];
-  return isWorkbook(job) ? ['workbook'] : ['csv', 'workbook'];
 }
 
 /** The rows the table shows, as an export's: by a name of their own where they have one. */

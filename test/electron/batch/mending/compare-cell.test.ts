@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compareCell } from '../../../../electron/batch/mending/compare-cell.ts';
 import { neutralise } from '../../../../electron/storage/csv.ts';
 
-const compare = (value: string, listed: string) =>
-  compareCell(listed, { value, masks: [], mayBeEmpty: false });
+const compare = (value: string, listed: string) => compareCell(listed, { value, masks: [], leftEmpty: 'no' });
 
 describe('a cell of a corrected list', () => {
   it.each([
@@ -75,10 +74,10 @@ describe('a cell of a corrected list', () => {
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         expect(compare(value, value)).toBe('same');
         expect(compare(value, neutralise(value))).toBe('same');
-        expect(compareCell('', { value, masks: [], mayBeEmpty: true })).toBe('same');
+        expect(compareCell('', { value, masks: [], leftEmpty: 'yes' })).toBe('same');
       }),
     );
-    const cell = { value: '4111111111111111', masks: ['411111••••••1111'], mayBeEmpty: false };
+    const cell = { value: '4111111111111111', masks: ['411111••••••1111'], leftEmpty: 'no' } as const;
     for (const listed of ['411111••••••1111', '411111******1111', ' 411111******1111', '411111??????1111'])
       expect(compareCell(listed, cell)).toBe('same');
     for (const listed of ['411112******1111', '41111•']) expect(compareCell(listed, cell)).toBe('masked');

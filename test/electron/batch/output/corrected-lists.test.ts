@@ -11,6 +11,7 @@ import {
   openApp,
   planOf,
   plainExport,
+  someGrounds,
   takeIn,
   valueOf,
   type TestApp,
@@ -122,6 +123,85 @@ describe('a cell that nobody touched', () => {
       await correct(jobId, replaceBytes(next, from, to));
     }
     expect((await whole(jobId)).toString()).toBe('token,city,note\r\n<good1>,Łódź,Zażółć\r\n');
+  });
+
+  describe('is told from one that a person emptied', () => {
+    const source = 'token,city,note,memo\r\nBAD1,Łódź,Müller,plain\r\nBAD2,Aachen,Müller,Łódź\r\n';
+    const listOf = (jobId: string, choice: Partial<ExportChoice> = {}) =>
+      list(jobId, { safety: 'exact', encoding: 'windows-1252', leavesEmpty: true, ...choice });
+    const asUtf8 = (listed: Buffer): Buffer =>
+      Buffer.from(`\ufeff${codecOf('windows-1252').decode(listed).text}`);
+    const changesOf = async (jobId: string, content: Buffer) => {
+      const sourceId = await app.open(await app.write('corrected.csv', content));
+      valueOf(await app.batch['batch.compare']({ jobId, sourceId }));
+      const { cells } = valueOf(await app.batch['batch.changes']({ jobId, from: 0, count: 200 }));
+      return cells.map(({ row, column, before, after, doubt }) => [row, column, before, after, doubt]);
+    };
+
+    it.each([
+      ['as it was written', (listed: Buffer) => listed],
+      ['saved again in UTF-8', asUtf8],
+    ])('by what the list says of itself, %s', async (_, resave) => {
+      const { jobId } = await run(source);
+      const listed = await listOf(jobId);
+      expect(listed.toString('latin1').split('\r\n').slice(1, 3)).toEqual([
+        '1,token,Refused by the service; The encoding of the export has not all characters of a cell (source columns 2),' +
+          'service.element-refused; value.unencodable,BAD1,,M\xfcller,plain',
+        '2,token,Refused by the service; The encoding of the export has not all characters of a cell (source columns 4),' +
+          'service.element-refused; value.unencodable,BAD2,Aachen,M\xfcller,',
+      ]);
+      expect(await changesOf(jobId, resave(listed))).toEqual([]);
+      // Three cells that a person emptied: one beside a lost one, one in plain letters, and one of each in another row.
+      const emptied = replaceBytes(
+        replaceBytes(replaceBytes(listed, 'BAD1,,M\xfcller', 'BAD1,,'), 'plain', ''),
+        'BAD2,Aachen,M\xfcller,',
+        'BAD2,,,',
+      );
+      expect(await changesOf(jobId, resave(emptied))).toEqual([
+        [1, 2, 'Müller', '', null],
+        [1, 3, 'plain', '', null],
+        [2, 1, 'Aachen', '', null],
+        [2, 2, 'Müller', '', null],
+      ]);
+      await correct(jobId, resave(replaceBytes(replaceBytes(emptied, 'BAD1', 'good1'), 'BAD2', 'good2')));
+      expect((await whole(jobId)).toString()).toBe(
+        'token,city,note,memo\r\n<good1>,Łódź,,\r\n<good2>,,,Łódź\r\n',
+      );
+    });
+
+    it('by asking, where the list no longer says so', async () => {
+      const { jobId } = await run(source);
+      const silent = Buffer.from(
+        (await listOf(jobId)).toString('latin1').replaceAll(/,(?:token),[^,]*,[^,]*,BAD/g, ',,,,BAD'),
+        'latin1',
+      );
+      expect(silent.toString('latin1')).toContain('\r\n1,,,,BAD1,,M\xfcller,plain\r\n');
+      expect(await changesOf(jobId, silent)).toEqual([]);
+      expect(await changesOf(jobId, replaceBytes(silent, 'BAD1,,M\xfcller,plain', 'BAD1,,,'))).toEqual([
+        [1, 2, 'Müller', '', 'letters'],
+        [1, 3, 'plain', '', null],
+      ]);
+    });
+
+    it('also where it is masked in the list', async () => {
+      const plan = planOf([
+        { ...text(0), operation: 'tokenize' },
+        { ...text(1), operation: 'tokenize' },
+      ]);
+      const { jobId } = await run('name,city\r\nBAD1,Łódź\r\n', plan);
+      const listed = await listOf(jobId);
+      expect(listed.toString('latin1')).not.toContain('unencodable');
+      const emptied = Buffer.from(listed.toString('latin1').replace(/[^,]+\r\n$/, '\r\n'), 'latin1');
+      expect(emptied.equals(listed)).toBe(false);
+      expect(await changesOf(jobId, listed)).toEqual([]);
+      expect(await changesOf(jobId, emptied)).toMatchObject([[1, 1, expect.anything(), '', null]]);
+      // In clear the cell was left empty, and not by a person.
+      const clear = await listOf(jobId, { content: 'cleartext', grounds: someGrounds });
+      expect(clear.toString('latin1')).toContain(
+        '(source columns 2),service.element-refused; value.unencodable,BAD1,\r\n',
+      );
+      expect(await changesOf(jobId, clear)).toEqual([]);
+    });
   });
 
   it('is not changed by what a spreadsheet makes of it', async () => {

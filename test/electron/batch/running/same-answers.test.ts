@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { done } from '../../../../electron/contract/errors.ts';
 import { AnswerTable } from '../../../../electron/batch/running/answer-table.ts';
+import { canarySize } from '../../../../electron/batch/running/brake.ts';
 import type { Slot } from '../../../../electron/batch/running/coalescing.ts';
 import { createAnswerChecks } from '../../../../electron/batch/running/same-answers.ts';
 import { rowStates } from '../../../../electron/batch/storing/results.ts';
@@ -135,6 +136,34 @@ describe('over a whole job', () => {
     const job = await app.until(started.jobId, 'finished', 'failed');
     expect(job).toMatchObject({ state: 'finished', tally: { ok: count - 1, failed: 1 } });
     expect(await failedRows(job.jobId)).toEqual(['19000 service.same-answer']);
+  });
+
+  it('also of a value that was sent first and whose row is still to come, after a pause too', async () => {
+    const path = await app.write('in.csv', table());
+    const sourceId = await app.open(path);
+    const plan = planOf([tokenize]);
+    valueOf(await app.batch['batch.preflight']({ sourceId, plan }));
+    await expect.poll(() => app.preflights.at(-1)?.done).toBe(true);
+    const started = valueOf(await app.batch['batch.start']({ sourceId, plan, grounds: null }));
+    await expect.poll(() => app.service.sent.length).toBeGreaterThan(6_000);
+    valueOf(await app.batch['batch.pause']({ jobId: started.jobId }));
+    const { committed } = await app.until(started.jobId, 'paused');
+    const first = app.service.sent.slice(0, canarySize);
+    const rowOf = (value: string): number => Number(/\d+/.exec(value)?.[0]);
+    const late = first.toSorted((one, other) => rowOf(other) - rowOf(one))[0] ?? '';
+    const next = committed + 5_000;
+    expect(first).not.toContain(valueIn(next));
+    expect(rowOf(late)).toBeGreaterThan(next);
+    wrong.set(valueIn(next), tokenOf(late));
+    valueOf(await app.batch['batch.resume']({ jobId: started.jobId, grounds: null }));
+    const job = await app.until(started.jobId, 'finished', 'failed');
+    expect(job).toMatchObject({ state: 'finished', tally: { ok: count - 2, failed: 2 } });
+    expect(await failedRows(job.jobId)).toEqual([
+      `${next} service.same-answer`,
+      `${rowOf(late)} service.same-answer`,
+    ]);
+    // Its answer is the one it was given at first: it is not sent again.
+    expect(app.service.sent.filter((value) => value === late)).toHaveLength(1);
   });
 
   it('also where it is tried again, and an equal value may have the same', async () => {
