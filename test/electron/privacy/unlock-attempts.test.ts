@@ -10,12 +10,12 @@ test.each([
 ])('that the verifier was lost is known where %s alone says so', async (_where, inFile, inKeychain) => {
   const stored = (isLost: boolean) => ({ ...none, ...(isLost && { verifierLost: true }) });
   const attempts = createUnlockAttempts(
-    { read: () => stored(inFile), write: () => done(null) } as never,
+    { read: () => stored(inFile), write: () => done(null) },
     {
       read: () => Promise.resolve(done(JSON.stringify(stored(inKeychain)))),
       store: () => Promise.resolve(failed('keychain.locked')),
       remove: () => Promise.resolve(done(null)),
-    } as never,
+    },
   );
   expect(await attempts.read()).toEqual({ ...none, verifierLost: true });
 });

@@ -89,6 +89,7 @@ test('a log that isn’t there has no lines, and one that can’t be read is not
   const { folder } = await openHarness();
   const file = path.join(folder, 'file');
   fs.writeFileSync(file, '');
-  expect(await Array.fromAsync(auditEntries(path.join(folder, 'none'), null))).toEqual([]);
-  await expect(Array.fromAsync(auditEntries(file, null))).rejects.toThrow('ENOTDIR');
+  const first = async (place: string) => (await auditEntries(place, null).next()).value ?? null;
+  expect(await first(path.join(folder, 'none'))).toBeNull();
+  await expect(first(file)).rejects.toThrow('ENOTDIR');
 });
