@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { someCard } from '../../../electron/masking/cards.ts';
 import { mask, maskCaseReference, maskCell, maskNumbers } from '../../../electron/masking/masking.ts';
+import { plainText } from '../../../electron/masking/plain-text.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 
 test.each([
@@ -110,4 +111,9 @@ test.each([
   ['888888888830569309025904', []],
 ])('in %s an export counts %j', (run, expected) => {
   expect(issuedIn(run)).toEqual(expected);
+});
+
+test('the first digit of each row of digits in circles is a one, and the last a nine', () => {
+  for (const [one, nine] of ['⓵⓽', '❶❾', '➀➈', '➊➒'].map((pair) => [...pair]))
+    expect(plainText(`${one ?? ''}${nine ?? ''}`)).toBe('19');
 });
