@@ -116,3 +116,11 @@ test.each([
 test('the first digit of each row of digits in circles is a one, and the last a nine', () => {
   for (const pair of ['⓵⓽', '❶❾', '➀➈', '➊➒']) expect(plainText(pair)).toBe('19');
 });
+
+test.each(['aligned', 'issued', 'any', 'all'] as const)(
+  'no card has so few digits, searched as %s',
+  (search) => {
+    for (const run of ['18', '4242', '42 42 42 42'])
+      expect([run, someCard(run, search, () => true)]).toEqual([run, false]);
+  },
+);
