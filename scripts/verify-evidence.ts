@@ -197,7 +197,7 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
     const { rows, ok, failed, unmatched, blank } = sum;
     check(
       rows === ok + failed + unmatched + blank,
-      `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} no match + ${blank} blank.`,
+      `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} not matched + ${blank} blank.`,
       'The sum of the rows does not agree.',
     );
     const beside = file.replace(/\.receipt\.json$/, '');

@@ -93,7 +93,7 @@ export function endOfFile(takenUp: number | null, exported: Exported): End {
   const { rows, ok, failed, unmatched, blank } = exported.tally;
   const count = remainsOf(exported);
   const sentence = [
-    `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} no match + ${blank} blank.`,
+    `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} not matched + ${blank} blank.`,
     ...(takenUp === null ? [] : [`${takenUp} of them were sent before.`]),
     `Written to ${path.join(exported.folder, exported.name)}.`,
     ...(count > 0 ? [`${count} values stay in clear in columns that were copied.`] : []),

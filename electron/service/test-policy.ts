@@ -18,7 +18,7 @@ interface TestPolicyOptions {
 }
 
 /** What the service said to one request. */
-type Finding = 'allowed' | 'refused' | 'invalid' | 'no-definition' | 'missing' | 'unknown';
+type Finding = 'allowed' | 'refused' | 'invalid' | 'no-definition' | 'missing' | 'no-session' | 'unknown';
 
 /**
  * Finds out what a policy may do. The service has no operation that tells (spec §4), so each one is asked for with an
@@ -26,25 +26,31 @@ type Finding = 'allowed' | 'refused' | 'invalid' | 'no-definition' | 'missing' |
  * is called invalid proves the permission only where the same policy was refused something else: then the service looks
  * at the permission before the value. Without that it stays unknown, as does what was neither refused nor answered.
  *
- * Failures: those of `openSession`; audit.*; the first failure that says nothing about a permission (network, quota).
+ * Failures: those of `openSession`; audit.*; the first failure that says nothing about a permission (network, quota);
+ * service.credentials where no operation took the session.
  */
 export async function testPolicy(options: TestPolicyOptions): Promise<Outcome<PolicyGrants>> {
   const { client, policy, definitions, now } = options;
   const session = await client.openSession(policy);
   if (!session.ok) return session;
   const found: { definition: string; findings: Map<Operation, Finding> }[] = [];
+  let noSession: Failure | null = null;
   for (const definition of definitions) {
-    const asked = await Promise.all(
+    const all = await Promise.all(
       operationNames.map(async (one) => [one, await ask(options, definition, one)] as const),
     );
     const findings = new Map<Operation, Finding>();
-    for (const [one, finding] of asked) {
-      if (!finding.ok) return finding;
-      findings.set(one, finding.value);
+    for (const [one, asked] of all) {
+      if (!asked.ok) return asked;
+      findings.set(one, asked.value.finding);
+      if (asked.value.finding === 'no-session') noSession = asked.value.failure;
     }
     found.push({ definition, findings });
   }
-  const isPermissionFirst = found.some(({ findings }) => [...findings.values()].includes('refused'));
+  const every = found.flatMap(({ findings }) => [...findings.values()]);
+  if (noSession !== null && every.every((finding) => finding === 'no-session'))
+    return { ok: false, failure: noSession };
+  const isPermissionFirst = every.includes('refused');
   return done({
     policy,
     testedAt: now().toISOString(),
@@ -67,11 +73,12 @@ async function ask(
   options: TestPolicyOptions,
   definition: string,
   one: Operation,
-): Promise<Outcome<Finding>> {
+): Promise<Outcome<{ finding: Finding; failure: Failure | null }>> {
   const outcome = await options.record(definition, one, () => send(options, definition, one));
-  if (outcome.ok) return done('allowed');
-  const finding = findingOf(outcome.failure);
-  return finding === null ? outcome : done(finding);
+  if (outcome.ok) return done({ finding: 'allowed', failure: null });
+  const { failure } = outcome;
+  const finding = findingOf(failure);
+  return finding === null ? outcome : done({ finding, failure });
 }
 
 /** The line of the test stands for the request. What is answered is dropped here. */
@@ -111,9 +118,19 @@ function findingOf({ code, fields, members }: Failure): Finding | null {
       return 'invalid';
     case 'service.not-found':
       return 'missing';
+    // It answered, with what can be no result of a value: with the empty one that it was sent, for example.
+    case 'service.echoed-value':
+    case 'service.empty-value':
+    case 'service.blank-value':
+    case 'service.nul-value':
+    case 'service.long-value':
+    case 'service.broken-value':
+      return 'allowed';
+    // The sign-in was taken, and the session it gave was not.
+    case 'service.credentials':
+      return 'no-session';
     // An answer, but of something else than the permission.
     case 'service.definition-disabled':
-    case 'service.credentials':
     case 'service.too-large':
     case 'service.mismatched-answer':
       return 'unknown';

@@ -128,10 +128,15 @@ export const serviceMessages = {
     ),
   'service.invalid-input': invalidMessage,
   'service.credentials': (f) =>
-    message(
-      `${policyOf(f)} could not sign in: the API key, the policy name or its password is wrong.`,
-      `Enter them again under Connections.${clockHint(f)}`,
-    ),
+    infoOf(f) === undefined
+      ? message(
+          `${policyOf(f)} could not sign in: the API key, the policy name or its password is wrong.`,
+          `Enter them again under Connections.${clockHint(f)}`,
+        )
+      : message(
+          `${policyOf(f)} could sign in, but the service doesn’t accept the session that it gave (401).`,
+          `Ask the administrator to check in the service profile where the session is sent.${clockHint(f)}`,
+        ),
   'service.key-expired': () =>
     message(
       'The API key has expired.',
@@ -157,12 +162,17 @@ export const serviceMessages = {
       'Choose another definition, or ask the administrator to enable it.',
     ),
   'service.not-found': (f) =>
-    message(
-      'The service does not know this.',
-      f.definition === undefined
-        ? 'Check the base URL and the service profile.'
-        : `Check the name of the definition ${f.definition} and the base URL.`,
-    ),
+    f.operation === 'CreateSession'
+      ? message(
+          'Nothing lives at the address that the connection signs in at (404).',
+          'Check the base URL and, in the service profile, the path of CreateSession.',
+        )
+      : message(
+          'The service does not know this.',
+          f.definition === undefined
+            ? 'Check the base URL and the service profile.'
+            : `Check the name of the definition ${f.definition} and the base URL.`,
+        ),
   'service.busy': (f) => message('The service’s request limit is reached.', formatWait(f), 'later'),
   'service.quota': (f) => message('Today’s transfers are used up.', formatWait(f), 'later'),
   'service.wrong-type': () =>

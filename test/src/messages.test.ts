@@ -47,6 +47,14 @@ describe('messages', () => {
     expect(sentence).not.toMatch(/_/);
   });
 
+  it('tells a wrong address, a wrong key and a session that is not taken apart', () => {
+    const summary = (code: 'service.not-found' | 'service.credentials', operation: string): string =>
+      messageFor({ code, operation, policy: 'p' }).summary;
+    expect(summary('service.not-found', 'CreateSession')).toMatch(/^Nothing lives at the address/);
+    expect(summary('service.credentials', 'CreateSession')).toMatch(/could not sign in/);
+    expect(summary('service.credentials', 'GetMasked')).toMatch(/doesn’t accept the session/);
+  });
+
   it('says of a token that the service refuses what a person can change', () => {
     const fields = [{ name: 'tokenValue', message: 'tokenValue is invalid' }];
     const failure = { code: 'service.invalid-input', definition: 'email', fields } as const;

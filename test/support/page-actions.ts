@@ -106,7 +106,7 @@ export async function readSum(
     rows: before('rows?'),
     ok: before('succeeded|match'),
     failed: before('failed'),
-    unmatched: before('no match'),
+    unmatched: before('not matched'),
     blank: before('blank'),
   };
 }

@@ -311,7 +311,7 @@ export function formatSum({ tally, unsent, plan }: Pick<Job, 'tally' | 'unsent' 
   const isMatch = plan.columns.some(({ operation }) => operation === 'match');
   const parts = [
     `${formatCount(ok)} ${isMatch ? 'match' : 'succeeded'}`,
-    ...(unmatched > 0 ? [`${formatCount(unmatched)} no match`] : []),
+    ...(unmatched > 0 ? [`${formatCount(unmatched)} not matched`] : []),
     ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
     ...(blank > 0 ? [`${formatCount(blank)} blank`] : []),
     ...(unsent !== null && unsent > 0 ? [`${formatCount(unsent)} not sent`] : []),
@@ -327,6 +327,13 @@ export function formatKept(job: Pick<Job, 'endedAt'>, days: number): string {
     ? 'Results stay until you remove them'
     : `Results stay until ${formatDateTime(new Date(until).toISOString())}`;
 }
+
+/** Of a cell: the service answers with what matches alone, so nobody knows whether the others are tokens. */
+export const notMatched = 'Does not match, or is no token: the service answers with what matches alone';
+
+/** How to tell them apart. A mask tells no more of a value than the window shows, and what is no token has none. */
+export const formatNotMatched = ({ tally: { unmatched } }: Pick<Job, 'tally'>): string =>
+  `The service answers with what matches alone: ${formatCount(unmatched)} not matched are values that do not fit, and cells that are no tokens. To count those, run the column again with Mask: what is no token fails there.`;
 
 /** Why there is nothing to reveal, and what a person can do about it. */
 export function formatValueless({ valueless, columns }: Pick<Job, 'valueless' | 'columns'>): string {

@@ -55,7 +55,7 @@ async function planOf(jobId: string): Promise<Plan> {
 test('a month’s file is tokenized by the saved mapping, and every row is there', async () => {
   const file = command.write('november.csv', month(250));
   const { code, result, lines } = await run(['Cards', file]);
-  expect(result?.sentence).toContain('250 rows = 250 succeeded + 0 failed + 0 no match + 0 blank.');
+  expect(result?.sentence).toContain('250 rows = 250 succeeded + 0 failed + 0 not matched + 0 blank.');
   expect(code).toBe(exitCodes.done);
   expect(path.basename(result?.written ?? '')).toBe('november_tokens.csv');
   const written = fs.readFileSync(result?.written ?? '', 'utf8');
@@ -100,7 +100,7 @@ test('several files are one command; the gravest end is its code, and each has i
   );
   const agreed = await run(['Cards', bad, '--yes']);
   expect(agreed.code).toBe(exitCodes.failedRows);
-  expect(agreed.result?.sentence).toContain('21 rows = 20 succeeded + 1 failed + 0 no match + 0 blank.');
+  expect(agreed.result?.sentence).toContain('21 rows = 20 succeeded + 1 failed + 0 not matched + 0 blank.');
 });
 
 test('another environment, an unknown mapping and a lock stop it, with nothing sent', async () => {
@@ -274,7 +274,7 @@ test('a run leaves a signed receipt that the verifier checks, against both files
     expect.arrayContaining([
       'march_tokens.csv is the file that was written.',
       'The source is the file that was run.',
-      '41 rows = 40 succeeded + 0 failed + 0 no match + 1 blank.',
+      '41 rows = 40 succeeded + 0 failed + 0 not matched + 1 blank.',
       'In the log, the chain goes from the first to the last.',
       'Each line’s MAC is the key’s.',
     ]),

@@ -5,6 +5,7 @@ import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { operation } from '../../../electron/contract/models/fields.ts';
 import { systemClock } from '../../../electron/util/clock.ts';
+import type { TransportFault } from '../../../electron/service/http/exchange.ts';
 import { createTransport } from '../../../electron/service/http/transport.ts';
 import { testPolicy } from '../../../electron/service/test-policy.ts';
 import seed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
@@ -16,6 +17,8 @@ let app: ClientSide | null = null;
 afterEach(async () => {
   await app?.client.close();
   await service?.stop();
+  app = null;
+  service = null;
 });
 
 const now = () => new Date('2026-11-21T10:00:00.000Z');
@@ -133,6 +136,94 @@ describe('a test of a policy', () => {
     expect(card?.missing).toEqual(['GetMasked']);
     expect(card?.allowed).not.toContain('GetMasked');
     expect(card?.allowed).toContain('Detokenize');
+  });
+
+  describe('of a service that nobody knows', () => {
+    interface Reply {
+      readonly status?: number;
+      readonly json: unknown;
+      readonly fault?: TransportFault;
+    }
+    /** Answers sign-ins, and all else as it is told. */
+    function ask(answer: (path: string, body: Record<string, unknown>) => Reply) {
+      const profile = shippedProfile();
+      app = createClientSide({
+        profile,
+        transport: {
+          send(to, text) {
+            const body = JSON.parse(text ?? '{}') as Record<string, unknown>;
+            const isSignIn = to.path === profile.operations.CreateSession.path && 'apiKey' in body;
+            const {
+              status = 200,
+              json,
+              fault,
+            } = isSignIn ? answer('sign-in', body) : answer(to.path.split('/').at(-1) ?? '', body);
+            if (fault !== undefined) return Promise.resolve({ ok: false as const, fault });
+            const reply = { status, headers: {}, body: Buffer.from(JSON.stringify(json)) };
+            return Promise.resolve({ ok: true as const, reply });
+          },
+          reset: () => Promise.resolve(),
+          close: () => Promise.resolve(),
+        },
+      });
+      const { client } = app;
+      return testPolicy({
+        client,
+        policy: 'p',
+        definitions: ['card'],
+        record: (_, __, send) => send(),
+        now,
+      });
+    }
+    const signedIn = { json: { sessionToken: 's' } };
+    const grantsOf = async (outcome: ReturnType<typeof ask>) => {
+      const tested = await outcome;
+      if (!tested.ok) return tested.failure.code;
+      const { allowed, refused, missing = [] } = tested.value.definitions[0] ?? { allowed: [], refused: [] };
+      return { allowed: allowed.length, refused: refused.length, missing: missing.length };
+    };
+
+    it.each([
+      [
+        'gives back what was sent',
+        (body: Record<string, unknown>): unknown => body.elements ?? { token: '', value: '', masked: '' },
+      ],
+      [
+        'answers with an empty value',
+        () => ({ token: '', value: '', masked: '', elements: [{ RefId: '0', Value: '' }] }),
+      ],
+      ['leaves an empty value out', () => ({ token: '', value: '', masked: '', elements: [] })],
+      [
+        'answers with blanks',
+        () => ({ token: ' ', value: ' ', masked: ' ', elements: [{ RefId: '0', Value: ' ' }] }),
+      ],
+    ])('passes where it %s', async (_, answer) => {
+      const tested = ask((path, body) => (path === 'sign-in' ? signedIn : { json: answer(body) }));
+      expect(await grantsOf(tested)).toEqual({ allowed: all.length, refused: 0, missing: 0 });
+    });
+
+    it.each([
+      [404, 'service.not-found'],
+      [401, 'service.credentials'],
+      [415, 'service.wrong-type'],
+    ])('tells a sign-in that is answered with %i apart', async (status, code) => {
+      expect(await grantsOf(ask(() => ({ status, json: {} })))).toBe(code);
+    });
+
+    it('tells a certificate apart that is not trusted', async () => {
+      const fault = { kind: 'tls', subject: 'SELF_SIGNED_CERT_IN_CHAIN' } as const;
+      expect(await grantsOf(ask(() => ({ json: {}, fault })))).toBe('service.tls');
+    });
+
+    it.each([
+      [404, { allowed: 0, refused: 0, missing: all.length }],
+      [401, 'service.credentials'],
+      [403, { allowed: 0, refused: all.length, missing: 0 }],
+      [415, 'service.wrong-type'],
+    ])('tells operations that are answered with %i apart', async (status, expected) => {
+      const tested = ask((path) => (path === 'sign-in' ? signedIn : { status, json: {} }));
+      expect(await grantsOf(tested)).toEqual(expected);
+    });
   });
 
   it('sends nothing where the policy has no password', async () => {

@@ -10,6 +10,7 @@ import {
   formatAdvice,
   formatRemaining,
   formatPlan,
+  formatNotMatched,
   formatSum,
   formatTrial,
   formatWaiting,
@@ -1181,7 +1182,11 @@ describe('an ended job', () => {
     const columns = plan.columns.map((planned) => ({ ...planned, operation: 'match' as const }));
     const tally = { rows: 400, ok: 100, failed: 2, unmatched: 297, blank: 1 };
     expect(formatSum(data.job({ plan: { ...plan, columns }, tally }))).toBe(
-      '400 rows = 100 match + 297 no match + 2 failed + 1 blank',
+      '400 rows = 100 match + 297 not matched + 2 failed + 1 blank',
+    );
+    // Nobody said that they are tokens.
+    expect(formatNotMatched(data.job({ tally }))).toContain(
+      '297 not matched are values that do not fit, and cells that are no tokens.',
     );
   });
 
