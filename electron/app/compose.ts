@@ -1,5 +1,6 @@
 import { createRunningBatches } from '../batch/running/notify.ts';
 import { loadTransport } from '../connections/clients.ts';
+import type { ImportItem } from '../contract/models/import-item.ts';
 import type { CallName, EventName, EventPayload } from '../contract/calls.ts';
 import { failed } from '../contract/errors.ts';
 import { builtInId } from '../contract/models/connection.ts';
@@ -74,6 +75,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   /** A passphrase that can't be checked any more counts as set: unlocking asks for it. */
   const passphraseMissing = (): boolean => managed.passphraseRequired === true && !lock.state().passphraseSet;
   const outside = createOutsideChanges(foundation);
+  let provided: readonly ImportItem[] = [];
   const settingsDamage = () => store.damage ?? outside.settingsDamage();
   const state = createState({
     platform,
@@ -90,6 +92,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     removedPartials: () => [...pages.batch.removedPartials()].slice(0, 100),
     upgradedFrom: noteVersion(store, platform.version),
     webhooks: () => webhooks.state(),
+    provided: () => [...provided],
     log,
   });
   const openings = createOpenings({
@@ -100,11 +103,13 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   /** What needs the secrets' key: at the start, and at the first unlocking where that comes later. */
   async function begin(): Promise<void> {
     await outside.dealWith();
-    if (lock.state().locked || options.deployment === null || connections.list().length > 0) return;
-    const applied = await applyFirst(options.deployment);
-    if (!applied.ok) log.info(`connections not provided: ${applied.failure.code}`);
+    if (lock.state().locked || options.deployment === null) return;
+    provided = await followProvided(options.deployment);
+    for (const { change, code } of provided)
+      if (change === 'refused') log.info(`a connection is not provided - ${code}`);
+    state.changed();
   }
-  const { handlers, applyFirst } = composeHandlers({
+  const { handlers, followProvided } = composeHandlers({
     ...parts,
     options,
     batches,

@@ -32,7 +32,7 @@ interface HandlersOptions {
   readonly settingsDamage: () => SettingsDamage | null;
 }
 
-/** A handler for each call of the contract. `applyFirst` applies what an administrator provides. */
+/** A handler for each call of the contract. `followProvided` applies what an administrator provides. */
 export function composeHandlers({
   platform,
   options,
@@ -66,7 +66,7 @@ export function composeHandlers({
     });
   }
 
-  const { applyFirst, ...deploymentCalls } = createDeployment({
+  const { followProvided, ...deploymentCalls } = createDeployment({
     platform,
     connections: () => connections.list(),
     settings,
@@ -144,7 +144,7 @@ export function composeHandlers({
     },
   };
 
-  return { handlers, applyFirst };
+  return { handlers, followProvided };
 }
 
 /** The one way on for who has lost the passphrase; `running`: how many batches run. */

@@ -22,7 +22,7 @@ export interface AppOptions {
   readonly log: Log;
   /** What an administrator has fixed. */
   readonly managed: ManagedSettings;
-  /** What the administrator provides for a start without any connection. */
+  /** What the administrator provides. */
   readonly deployment: Deployment | null;
   /** Text of the administrator's service profile for all connections; null where there is none. */
   readonly profile: string | null;

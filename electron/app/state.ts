@@ -31,6 +31,7 @@ export interface StateOptions {
   readonly removedPartials: () => AppState['removedPartials'];
   readonly upgradedFrom: AppState['upgradedFrom'];
   readonly webhooks: () => AppState['webhooks'];
+  readonly provided: () => AppState['provided'];
   readonly log: Pick<Log, 'bug'>;
 }
 
@@ -79,6 +80,7 @@ export function createState(options: StateOptions): CurrentState {
       removedPartials: options.removedPartials(),
       upgradedFrom: options.upgradedFrom,
       webhooks: options.webhooks(),
+      provided: options.provided(),
     };
   }
 

@@ -14,7 +14,8 @@ import {
   type Environment,
   type GivenKind,
 } from '../contract/models/connection.ts';
-import type { CarriedProfile, Deployment, ImportItem } from '../contract/models/deployment.ts';
+import type { CarriedProfile, Deployment } from '../contract/models/deployment.ts';
+import type { ImportItem } from '../contract/models/import-item.ts';
 import type { Platform } from '../platform/platform.ts';
 import { maskNumbers } from '../masking/masking.ts';
 import { parseDeployment } from '../settings/parse-deployment.ts';
@@ -52,8 +53,12 @@ export type DeploymentCalls = Pick<
 
 /** Connections, mappings and reasons as one file, out and in. What is read is shown before any of it is applied. */
 export function createDeployment(options: DeploymentOptions): DeploymentCalls & {
-  /** Applies what the administrator provides. Called where there is no connection yet. */
-  readonly applyFirst: (given: Deployment) => Promise<Outcome<null>>;
+  /**
+   * Makes the administrator's connections what their file says, at each start: what a person changed of one goes, secrets stay
+   * where its address does. Mappings and reasons are a beginning, and only given where there is no connection yet. One that
+   * is refused leaves the others alone. A connection is known by its name.
+   */
+  readonly followProvided: (given: Deployment) => Promise<readonly ImportItem[]>;
 } {
   const { platform, connections, settings, managed, audit, profiles, calls } = options;
   let shown: { importId: string; given: Deployment; items: readonly ImportItem[] } | null = null;
@@ -227,11 +232,19 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
       const applied = await audit.record({ action: 'ImportConnections' }, () => apply(given, items));
       return applied.ok ? done({ count: applied.value }) : applied;
     },
-    async applyFirst(given) {
-      const items = await plan(given, true);
-      if (!items.ok) return items;
-      const applied = await apply(given, items.value, { isAdministrators: true });
-      return applied.ok ? done(null) : applied;
+    async followProvided({ reasons, mappings, ...given }) {
+      const isFirst = connections().length === 0;
+      const followed = isFirst
+        ? { ...given, mappings, ...(reasons !== undefined && { reasons }) }
+        : { ...given, mappings: [] };
+      const items = await plan(followed, true);
+      if (!items.ok) return [];
+      const made: ImportItem[] = [];
+      for (const item of items.value) {
+        const applied = await apply(followed, [item], { isAdministrators: true });
+        made.push(applied.ok ? item : { ...item, change: 'refused', code: 'connection.invalid' });
+      }
+      return made.filter(({ kind }) => kind === 'connection');
     },
   };
 }

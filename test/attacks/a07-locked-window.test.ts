@@ -58,6 +58,7 @@ function stateOf(lock: () => AppState['lock']) {
     removedPartials: () => [],
     upgradedFrom: null,
     webhooks: () => null,
+    provided: () => [],
     log: { bug: () => undefined },
   });
   return { state, sent };

@@ -137,6 +137,7 @@ test('a state that can’t be read is logged, and rejects nowhere', async () => 
     removedPartials: () => [],
     upgradedFrom: null,
     webhooks: () => null,
+    provided: () => [],
     log: {
       bug(place) {
         bugs.push(place);

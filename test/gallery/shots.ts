@@ -47,6 +47,8 @@ export const shots: Shot[] = [
     },
   },
   { name: 'first-run', scene: 'first-run' },
+  { name: 'first-run-provided', scene: 'first-run-provided' },
+  { name: 'provided', scene: 'provided' },
   {
     name: 'first-run-failed',
     scene: 'first-run-failed',
@@ -670,6 +672,7 @@ export const shots: Shot[] = [
     scene: 'first-run',
     steps: async (page) => {
       await page.getByRole('button', { name: 'Add a connection' }).click();
+      await page.getByLabel('Base URL').waitFor();
     },
   },
   {
@@ -929,5 +932,12 @@ export const shots: Shot[] = [
   { name: 'events', scene: 'events', steps: lookUp },
   { name: 'events-connection', scene: 'events', steps: (page) => go(page, 'Connections') },
   { name: 'administration-production', scene: 'administration-production', steps: administer },
-  { name: 'administration-refused', scene: 'administration-refused', steps: administer },
+  {
+    name: 'administration-refused',
+    scene: 'administration-refused',
+    steps: async (page) => {
+      await administer(page);
+      await page.getByRole('alert').waitFor();
+    },
+  },
 ];

@@ -3,6 +3,7 @@ import { menuCommands } from '../commands.ts';
 import { pages } from '../pages.ts';
 import { connectionView, environment } from './connection.ts';
 import { count, id, instant, name } from './fields.ts';
+import { importItem } from './import-item.ts';
 import { webhookState } from './service-event.ts';
 
 /** Session and rate limit of the active connection, as the toolbar shows them. Each is a fact with its time. */
@@ -195,6 +196,8 @@ export const appState = z.strictObject({
   upgradedFrom: z.string().max(50).nullable(),
   /** Null where no administrator switched it on. */
   webhooks: webhookState.nullable(),
+  /** The connections of the administrator's file, and what this start made of each. */
+  provided: z.array(importItem).max(200),
 });
 export type AppState = z.infer<typeof appState>;
 

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { settings } from './app.ts';
 import { mapping } from './batch.ts';
 import { connectionDraft } from './connection.ts';
-import { id, name } from './fields.ts';
+import { id } from './fields.ts';
+import { importItem } from './import-item.ts';
 
 /** What a connection's service profile differs in: the file that was imported into it, and what was fitted above it. */
 const carriedProfile = z.strictObject({
@@ -33,27 +34,6 @@ export const deployment = z.strictObject({
   reasons: settings.shape.reasons.optional(),
 });
 export type Deployment = z.infer<typeof deployment>;
-
-/** One thing of a file, and what importing it would do. */
-const importItem = z.strictObject({
-  kind: z.enum(['connection', 'mapping', 'reasons']),
-  name: name.or(z.literal('')),
-  change: z.enum(['new', 'changed', 'same', 'refused']),
-  /** Which members would change. */
-  members: z.array(z.string().max(60)).max(30),
-  /** Why it is refused, as a failure's code; empty otherwise. */
-  code: z.enum([
-    '',
-    'connection.environment',
-    'connection.host',
-    'connection.built-in',
-    'connection.invalid',
-    'settings.managed',
-  ]),
-  /** The secrets stored for it would be removed, since its address moves. */
-  forgetsSecrets: z.boolean(),
-});
-export type ImportItem = z.infer<typeof importItem>;
 
 export const importPlan = z.strictObject({
   importId: id,

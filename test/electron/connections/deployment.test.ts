@@ -1,10 +1,12 @@
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CallInput } from '../../../electron/contract/calls.ts';
 import type { Outcome } from '../../../electron/contract/errors.ts';
 import type { Deployment } from '../../../electron/contract/models/deployment.ts';
 import { readManagedSettings } from '../../../electron/settings/read-managed-settings.ts';
+import { fakeKeyring } from '../../support/fake-keyring.ts';
 import { detokenize, planOf as planOfColumns, valueOf } from '../../support/batch-app.ts';
 import { obscuredOf } from '../../support/obscured-text.ts';
 import { openWholeApp, type WholeApp, type WholeAppOptions } from '../../support/whole-app.ts';
@@ -302,23 +304,108 @@ test('a person’s file of connections gives no kinds, and takes none back', asy
 });
 
 describe('what the administrator provides', () => {
-  test('is there at the first start, and is not forced upon a person who has connections', async () => {
+  /** One home, started again and again. */
+  function desk() {
+    const home = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-provided-'));
+    onTestFinished(() => {
+      fs.rmSync(home, { recursive: true, force: true });
+    });
+    const keyring = fakeKeyring();
+    const start = async <T>(given: Deployment, look: (app: WholeApp) => Promise<T>): Promise<T> => {
+      const app = await openWholeApp({ home, keyring, options: { deployment: given } });
+      try {
+        return await look(app);
+      } finally {
+        await app.close();
+      }
+    };
+    const lines = (): number =>
+      fs.readFileSync(path.join(home, 'audit/audit-000001.jsonl'), 'utf8').trim().split('\n').length;
+    const logged = (): string =>
+      fs
+        .globSync(path.join(home, 'logs/*'))
+        .map((file) => fs.readFileSync(file, 'utf8'))
+        .join('');
+    return { start, lines, logged };
+  }
+  const withConnections = (...connections: Deployment['connections']): Deployment => ({
+    ...deployment,
+    connections,
+  });
+
+  test('is there at the first start, and what it masks stays the administrator’s', async () => {
     const first = await opened({ options: { deployment } });
-    expect((await connectionsOf(first)).connections).toMatchObject([acme]);
-    // What the masks of a definition show is the administrator's to say.
-    const id = (await connectionsOf(first)).connections[0]?.id ?? null;
+    const { connections, provided } = await connectionsOf(first);
+    expect(connections).toMatchObject([acme]);
+    expect(provided).toMatchObject([{ name: 'Acme EU', change: 'new' }]);
+    const id = connections[0]?.id ?? null;
     const definitions = [{ name: 'card', label: 'Mine', kind: 'email' as const }];
     valueOf(await first.ask('connections.save', { ...acme, id, definitions }));
     expect((await connectionsOf(first)).connections).toMatchObject([
       { definitions: [{ name: 'card', label: 'Mine', kind: 'card' }], kindsGiven: ['card'] },
     ]);
-    const home = path.join(first.home, 'again');
-    fs.mkdirSync(home);
-    const document = JSON.parse(fs.readFileSync(path.join(first.home, 'desk.json'), 'utf8')) as object;
-    fs.writeFileSync(path.join(home, 'desk.json'), JSON.stringify(document));
-    const other = { ...deployment, connections: [{ ...acme, name: 'Another' }] };
-    const second = await opened({ home, options: { deployment: other } });
-    expect((await connectionsOf(second)).connections.map(({ name }) => name)).toEqual(['Acme EU']);
+  });
+  test('is followed at each start, and its secrets stay as long as its address does', async () => {
+    const { start, lines } = desk();
+    const id = await start(deployment, async (app) => {
+      const { connections } = await connectionsOf(app);
+      const id = connections[0]?.id ?? '';
+      for (const secret of [{ kind: 'apiKey' }, { kind: 'policyPassword', policy: 'analyst' }] as const)
+        valueOf(await app.ask('connections.storeSecret', { id, secret, value: obscuredOf('canary') }));
+      valueOf(await app.ask('connections.save', { ...acme, id, requestsPerSecond: 1 }));
+      return id;
+    });
+    const next = { ...acme, policies: ['analyst', 'intake'] };
+    await start(withConnections(next), async (app) => {
+      const { connections, provided } = await connectionsOf(app);
+      expect(connections).toMatchObject([{ id, ...next, apiKey: 'stored' }]);
+      expect(provided).toMatchObject([
+        { change: 'changed', members: ['policies', 'requestsPerSecond'], forgetsSecrets: false },
+      ]);
+    });
+    // The same again changes nothing, and writes nothing.
+    const before = lines();
+    await start(withConnections(next), async (app) => {
+      expect((await connectionsOf(app)).provided).toMatchObject([{ name: 'Acme EU', change: 'same' }]);
+    });
+    const quiet = lines() - before;
+    await start(withConnections({ ...next, baseUrl: 'https://other.example' }), async (app) => {
+      const { connections, provided } = await connectionsOf(app);
+      expect(connections).toMatchObject([{ id, baseUrl: 'https://other.example', apiKey: 'missing' }]);
+      expect(provided).toMatchObject([{ change: 'changed', members: ['baseUrl'], forgetsSecrets: true }]);
+    });
+    expect(lines() - before - quiet).toBeGreaterThan(quiet);
+  });
+
+  test('that is refused is named to the person and in the log, and the others are there', async () => {
+    const { start, logged } = desk();
+    const beta = { ...acme, name: 'Beta', baseUrl: 'https://beta.example' };
+    await start(
+      withConnections({ ...beta, baseUrl: 'https://user:canary@beta.example' }, acme),
+      async (app) => {
+        const { connections, provided } = await connectionsOf(app);
+        expect(connections.map(({ name }) => name)).toEqual(['Acme EU']);
+        expect(provided).toMatchObject([
+          { name: 'Beta', change: 'refused', code: 'connection.invalid' },
+          { name: 'Acme EU', change: 'new' },
+        ]);
+      },
+    );
+    expect(logged()).toContain('a connection is not provided - connection.invalid');
+    expect(logged()).not.toContain('canary');
+  });
+
+  test('is added to a person’s own connections, whose mappings and reasons stay', async () => {
+    const { start } = desk();
+    const own = { ...acme, name: 'Own' };
+    await start({ ...deployment, connections: [own] }, async (app) => {
+      valueOf(await app.ask('settings.save', { ...(await connectionsOf(app)).settings, reasons: ['Mine'] }));
+    });
+    await start(deployment, async (app) => {
+      const { connections, settings } = await connectionsOf(app);
+      expect(connections.map(({ name }) => name)).toEqual(['Own', 'Acme EU']);
+      expect(settings.reasons).toEqual(['Mine']);
+    });
   });
 
   test('that can’t be read, or is somebody else’s, stops the app', async () => {

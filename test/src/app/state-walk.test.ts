@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import type { ServiceStatus } from '../../../electron/contract/models/app.ts';
+import { BatchController } from '../../../src/features/batch/batch.svelte.ts';
+import type { BatchDraft } from '../../../src/features/batch/draft/draft.svelte.ts';
 import { LookupController } from '../../../src/features/lookup/lookup.svelte.ts';
 import { describeService } from '../../../src/lib/service-line.ts';
 import * as data from '../support/fake-data.ts';
@@ -83,12 +85,16 @@ async function openWorld(pick: (below: number) => number) {
   return { services, active, iso, request, tell, fake, app, controller };
 }
 
-async function walk(seed: number, steps: number): Promise<Set<string>> {
+function picker(seed: number): (below: number) => number {
   let state = seed;
-  const pick = (below: number): number => {
+  return (below) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * below);
   };
+}
+
+async function walk(seed: number, steps: number): Promise<Set<string>> {
+  const pick = picker(seed);
   const world = await openWorld(pick);
   const { services, active, iso, request, tell, app, controller } = world;
   /** Of each connection, whether the last lookup failed, and why. */
@@ -184,4 +190,145 @@ test('no sentence outlives its cause, wherever a walk over the states leads', as
   ])
     expect([...seen].some((text) => text.startsWith(beginning ?? ''))).toBe(true);
   expect([...seen]).toEqual(expect.arrayContaining(['service.unreachable', 'service.token-invalid']));
+});
+
+/** The same of a file before it runs: what was said of a plan, a reading or a service goes with it. */
+async function walkDraft(seed: number, steps: number): Promise<Set<string>> {
+  const pick = picker(seed);
+  const other = {
+    ...data.production,
+    definitions: data.production.definitions.slice(0, 1),
+    policies: ['analyst'],
+  };
+  const world = { reads: true, serves: true, grants: true };
+  const answered = <T>(value: T) =>
+    world.serves ? (world.grants ? done(value) : failed('service.refused')) : failed('service.unreachable');
+  const { app, api } = await openApp({
+    state: data.appState({ connections: [data.builtIn, other] }),
+    answers: {
+      'batch.preview': ({ reading }) =>
+        world.reads
+          ? done({ ...data.preview, reading: { ...data.preview.reading, ...(reading as object) } })
+          : failed('file.unreadable', { subject: 'disputes.csv' }),
+      'batch.try': () => answered({ total: 0, from: 0, rows: [] }),
+      'batch.start': () => answered({ jobId: 'nobody' }),
+    },
+  });
+  const controller = new BatchController(app, api);
+  await controller.choose();
+  const settled = async (): Promise<void> => {
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  };
+  const open = (): BatchDraft => {
+    if (controller.draft === null) throw new Error('no draft');
+    return controller.draft;
+  };
+  const nothing = { failure: null as string | null, tried: false };
+  let expected = nothing;
+  const asked = async (act: Promise<unknown>, isTrial: boolean): Promise<void> => {
+    const hasPlan = open().plan !== null;
+    const { tried } = expected;
+    await act;
+    if (!hasPlan) return;
+    const failure = world.serves ? (world.grants ? null : 'service.refused') : 'service.unreachable';
+    expected = { failure, tried: isTrial ? failure === null : tried };
+  };
+  const changed = (): void => {
+    expected = nothing;
+  };
+  const acts: [string, () => unknown][] = [
+    ['the service goes or comes', () => (world.serves = !world.serves)],
+    ['a grant goes or comes', () => (world.grants = !world.grants)],
+    ['the file goes or comes', () => (world.reads = pick(3) > 0)],
+    ['tests', () => asked(open().tryRows(), true)],
+    ['tests', () => asked(open().tryRows(), true)],
+    ['runs', () => asked(open().start(), false)],
+    [
+      'chooses',
+      () => {
+        const action = (['keep', 'detokenize', 'mask', 'tokenize'] as const)[pick(4)] ?? 'keep';
+        const column = 1 + pick(3);
+        const isRead = action === 'tokenize' || data.preview.columns[column]?.masked === true;
+        open().choose(column, action);
+        changed();
+        if (isRead && !world.reads) expected = { ...expected, failure: 'file.unreadable' };
+      },
+    ],
+    [
+      'reads it otherwise',
+      async () => {
+        const { tried } = expected;
+        await open().read({ delimiter: pick(2) === 0 ? ';' : ',' });
+        expected = world.reads ? nothing : { failure: 'file.unreadable', tried };
+      },
+    ],
+    [
+      'another connection',
+      async () => {
+        const next = app.connection?.id === data.builtIn.id ? other : data.builtIn;
+        await app.choose(next.id, next.policies[0] ?? '');
+        changed();
+      },
+    ],
+    [
+      'another file',
+      async () => {
+        world.reads = true;
+        await controller.choose();
+        changed();
+      },
+    ],
+  ];
+  const past: string[] = [];
+  const seen = new Set<string>();
+  for (let step = 0; step < steps; step++) {
+    const [name, act] = acts[pick(acts.length)] ?? ['', () => undefined];
+    past.push(name);
+    await act();
+    await settled();
+    const draft = open();
+    const where = `seed ${seed}: ${past.slice(-6).join(', ')}`;
+    expect(draft.failure?.code ?? null, where).toBe(expected.failure);
+    expect(draft.trial !== null, where).toBe(expected.tried);
+    for (const { definition, policy } of draft.columns.values()) {
+      expect(app.connection?.policies, where).toContain(policy);
+      expect(
+        app.definitions.map((one) => one.name),
+        where,
+      ).toContain(definition);
+    }
+    seen.add(draft.failure?.code ?? (draft.trial === null ? '' : 'tried'));
+  }
+  return seen;
+}
+
+test('nor does one of a file that is planned', async () => {
+  const seen = new Set<string>();
+  for (let seed = 1; seed <= 20; seed++) for (const one of await walkDraft(seed, 60)) seen.add(one);
+  expect([...seen].sort()).toEqual([
+    '',
+    'file.unreadable',
+    'service.refused',
+    'service.unreachable',
+    'tried',
+  ]);
+});
+
+test('a file that is read in two ways at once is shown in the later one', async () => {
+  const slow = Promise.withResolvers<undefined>();
+  const { app, api } = await openApp({
+    answers: {
+      'batch.preview': async ({ reading }) => {
+        if (reading.encoding === 'utf-16le') await slow.promise;
+        return done({ ...data.preview, reading: { ...data.preview.reading, ...(reading as object) } });
+      },
+    },
+  });
+  const controller = new BatchController(app, api);
+  await controller.choose();
+  const first = controller.draft?.read({ encoding: 'utf-16le' });
+  await controller.draft?.read({ encoding: 'windows-1252' });
+  slow.resolve(undefined);
+  await first;
+  expect(controller.draft?.preview?.reading.encoding).toBe('windows-1252');
 });

@@ -145,6 +145,7 @@ export function appState(over: Partial<AppState> = {}): AppState {
     removedPartials: [],
     upgradedFrom: null,
     webhooks: null,
+    provided: [],
     lock: { locked: false, passphraseSet: false, waitMs: 0 },
     settings,
     ...over,

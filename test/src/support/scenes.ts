@@ -1,3 +1,4 @@
+import type { ImportItem } from '../../../electron/contract/models/import-item.ts';
 import { done } from '../../../electron/contract/errors.ts';
 import type { UnreadAnswer } from '../../../electron/contract/models/connection.ts';
 import { acme, acmeService, batchScenes, inProduction } from './batch-scenes.ts';
@@ -74,9 +75,45 @@ const caseScene = (caseReference: string, count: number, actor?: string): FakeOp
   };
 };
 
+const providedItem = (name: string, over: Partial<ImportItem>): ImportItem => ({
+  kind: 'connection',
+  name,
+  change: 'same',
+  members: [],
+  code: '',
+  forgetsSecrets: false,
+  ...over,
+});
+
 /** States of the app by name; a screenshot or a check starts from one. */
 export const scenes: Record<string, FakeOptions> = {
   'first-run': { state: data.appState({ connections: [], active: null, service: null }) },
+  'first-run-provided': {
+    state: data.appState({
+      connections: [
+        { ...data.production, apiKey: 'missing' },
+        { ...data.staging, apiKey: 'missing' },
+      ],
+      active: null,
+      service: null,
+      provided: [
+        providedItem(data.production.name, { change: 'new' }),
+        providedItem(data.staging.name, { change: 'new' }),
+        providedItem('Beta', { change: 'refused', code: 'connection.host' }),
+      ],
+    }),
+  },
+  provided: {
+    state: data.appState({
+      provided: [
+        providedItem('Acme EU', {
+          change: 'changed',
+          members: ['baseUrl', 'policies'],
+          forgetsSecrets: true,
+        }),
+      ],
+    }),
+  },
   'first-run-failed': {
     state: data.appState({ connections: [], active: null, service: null }),
     fail: { 'connections.startBuiltIn': { code: 'keychain.stalled' } },

@@ -54,6 +54,24 @@ export class ColumnPlans {
       this.#startMatch(index, emptyPatternFor(this.#app.definition(plan.definition).kind));
   }
 
+  /** Drops what names a definition that the connection in use does not have; its policy takes the place of one that is not known. */
+  useConnection(): void {
+    const { connection, definitions, policy } = this.#app;
+    const hasDefinition = (name: string): boolean => definitions.some((one) => one.name === name);
+    const known = (name: string): string => (connection?.policies.includes(name) === true ? name : policy);
+    for (const plan of [...this.columns.values()]) {
+      const { column, definition, target } = plan;
+      if (!hasDefinition(definition) || (target !== null && !hasDefinition(target.definition)))
+        this.drop(column);
+      else
+        this.columns.set(column, {
+          ...plan,
+          policy: known(plan.policy),
+          ...(target !== null && { target: { ...target, policy: known(target.policy) } }),
+        });
+    }
+  }
+
   /** A plan that was made before, with its expression. */
   use(plan: ColumnPlan): void {
     this.columns.set(plan.column, plan);

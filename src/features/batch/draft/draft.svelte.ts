@@ -86,6 +86,7 @@ export class BatchDraft {
   #preset: Preset | null;
   readonly #areTokens: boolean;
   #turn = 0;
+  #reads = 0;
   readonly #stops: (() => void)[];
 
   plan = $derived.by((): Plan | null => {
@@ -111,6 +112,7 @@ export class BatchDraft {
     this.#areTokens = areTokens;
     this.source = source;
     let wasLocked = false;
+    let connectionId = app.connection?.id;
     this.#stops = [
       api.on('batch.preflight', (preflight) => {
         if (preflight.sourceId === this.source.sourceId && this.preflight !== null)
@@ -120,8 +122,23 @@ export class BatchDraft {
       api.on('app.state', ({ lock: { locked } }) => {
         if (wasLocked && !locked && this.preflight?.done === false) void this.check();
         wasLocked = locked;
+        if (app.connection?.id === connectionId) return;
+        connectionId = app.connection?.id;
+        this.#useConnection();
       }),
     ];
+  }
+
+  /**
+   * What is planned with definitions and policies that the connection in use knows stays. What another service answered, and
+   * what was saved for it, is of that one.
+   */
+  #useConnection(): void {
+    this.plans.useConnection();
+    const mapping = this.saved.all.find(({ id }) => id === this.appliedMapping);
+    if (mapping !== undefined && !this.saved.isForThisPlace(mapping)) this.appliedMapping = '';
+    if (this.note !== null && undoneByReading.includes(this.note.kind)) this.note = null;
+    void this.check();
   }
 
   close(): void {
@@ -139,11 +156,15 @@ export class BatchDraft {
   async read(overrides: Partial<Reading>): Promise<void> {
     this.overrides = { ...this.overrides, ...overrides };
     this.reading = true;
+    this.#reads += 1;
+    const read = this.#reads;
     const outcome = await this.#api.call('batch.preview', {
       sourceId: this.source.sourceId,
       reading: this.overrides,
       masked: this.#maskedColumns,
     });
+    // It is read in another way already.
+    if (read !== this.#reads) return;
     this.reading = false;
     this.failure = outcome.ok ? null : outcome.failure;
     if (!outcome.ok) return;
@@ -201,6 +222,7 @@ export class BatchDraft {
   async check(): Promise<void> {
     this.#turn += 1;
     const turn = this.#turn;
+    this.failure = null;
     this.trial = null;
     this.noticed = null;
     this.preflight = null;

@@ -41,7 +41,6 @@ export class SavedMappings {
   find(
     header: readonly string[],
   ): { mapping: Mapping; isExact: boolean; isOtherPlace: boolean; matched: number } | undefined {
-    const { connection } = this.#app;
     const [best] = this.all
       .filter(({ columns }) =>
         columns.every((column) => this.#known(column) && (!column.target || this.#known(column.target))),
@@ -50,10 +49,7 @@ export class SavedMappings {
         const isSameHeader =
           mapping.header?.length === header.length &&
           header.every((name, at) => mapping.header?.[at] === name);
-        const isSamePlace =
-          mapping.origin !== undefined &&
-          mapping.origin.connectionId === connection?.id &&
-          mapping.origin.environment === connection.environment;
+        const isSamePlace = this.isForThisPlace(mapping);
         const matched = mapping.columns.filter((column) => header.includes(column.header)).length;
         return {
           mapping,
@@ -66,6 +62,16 @@ export class SavedMappings {
       .reverse()
       .sort((a, b) => Number(b.isExact) - Number(a.isExact) || b.matched - a.matched);
     return best;
+  }
+
+  /** It was saved in this environment of this connection. */
+  isForThisPlace({ origin }: Mapping): boolean {
+    const { connection } = this.#app;
+    return (
+      origin !== undefined &&
+      origin.connectionId === connection?.id &&
+      origin.environment === connection.environment
+    );
   }
 
   #known({ policy, definition }: { policy: string; definition: string }): boolean {

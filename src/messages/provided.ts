@@ -1,0 +1,45 @@
+import type { ImportItem } from '../../electron/contract/models/import-item.ts';
+import { messageFor } from './messages.ts';
+
+/** Members of a connection, as the page Connections calls them. */
+const memberLabels: Readonly<Record<string, string>> = {
+  name: 'name',
+  environment: 'environment',
+  baseUrl: 'base URL',
+  extraCa: 'certificate authority',
+  proxyUser: 'proxy user name',
+  policies: 'policies',
+  definitions: 'token definitions',
+  accountId: 'account ID',
+  tenantId: 'tenant ID',
+  apiKeyExpires: 'expiration date of the API key',
+  requestsPerSecond: 'requests per second',
+  transfersPerDay: 'transfers per day',
+  profile: 'service profile',
+};
+
+export const listMembers = (members: readonly string[]): string =>
+  members.map((name) => memberLabels[name] ?? name).join(', ');
+
+export function whyRefused({ code }: Pick<ImportItem, 'code'>): string {
+  if (code === 'connection.environment') return 'It would lower the environment.';
+  return code === '' ? '' : messageFor({ code }).summary;
+}
+
+/** What this start made of a connection of the administrator's; null where nothing is to be said of it. */
+export function providedNotice(item: ImportItem): string | null {
+  const { name, change, members, forgetsSecrets } = item;
+  switch (change) {
+    case 'refused':
+      return `Your administrator provides the connection ${name}, and it can’t be used as it is provided: ${whyRefused(item)} Tell your administrator.`;
+    case 'changed': {
+      const what = members.length === 0 ? '' : `: ${listMembers(members)}`;
+      const secrets = forgetsSecrets ? ' Its address is another one now, so enter its secrets again.' : '';
+      return `Your administrator has changed the connection ${name}${what}.${secrets}`;
+    }
+    case 'new':
+      return `Your administrator provides the connection ${name}. Enter its secrets under Connections.`;
+    case 'same':
+      return null;
+  }
+}
