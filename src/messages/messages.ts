@@ -68,7 +68,7 @@ export const removedPartialsNotice = (names: readonly string[]): string =>
 
 /** What a person is told whose passphrase was lost, and the way on. */
 export const secretsForgottenNotice =
-  'The passphrase and all stored secrets were forgotten. Enter the API key and the passwords of each connection again.';
+  'The passphrase and all stored secrets were forgotten. Enter the API key and the passwords of your own connections again.';
 
 /** What a person is told at the first start of a newer version. */
 export const upgradeNotice = (before: string, now: string): string =>

@@ -222,6 +222,20 @@ describe('the count of a mask', () => {
     expect(guesses.alike('d')).toBeLessThan(1_100);
   });
 
+  test('is one of SSNs too, and none of numbers of 10 to 12 digits', async () => {
+    for (const [digits, isCounted] of [
+      [9, true],
+      [10, false],
+      [12, false],
+    ] as const) {
+      const guesses = open();
+      // One mask: the last four digits are the same.
+      const numbers = Array.from({ length: 500 }, (_, n) => `${String(n).padStart(digits - 4, '1')}9017`);
+      await guesses.admit(to, numbers);
+      expect([digits, guesses.alike('d') > 400]).toEqual([digits, isCounted]);
+    }
+  });
+
   test('is each definition’s and each service’s own', async () => {
     const guesses = open();
     const numbers = candidates(1_500);

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { createHash, X509Certificate } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { createServerIdentity } from '../../electron/built-in-service/certificate.ts';
@@ -102,6 +103,17 @@ test('the line has the fingerprint of what is trusted, and of what no longer is'
   value(await save({ extraCa: foreignCa }));
   const print = (pem: string) => new X509Certificate(pem).fingerprint256;
   expect(log()).toContain(`trusts SHA-256 ${print(foreignCa)}; no longer trusts SHA-256 ${print(ownCa)}`);
+});
+
+test('three of many authorities are named, and how many more there are', async () => {
+  const { save, log } = await office();
+  const many = rootCertificates.slice(0, 4);
+  const prints = many.map((pem) => new X509Certificate(pem).fingerprint256);
+  value(await save({ extraCa: many.slice(0, 3).join('\n') }));
+  expect(log()).toContain(`trusts SHA-256 ${prints.slice(0, 3).join(', ')}; no longer`);
+  value(await save({ extraCa: many.join('\n') }));
+  value(await save({ extraCa: null }));
+  expect(log()).toContain(`no longer trusts SHA-256 ${prints.slice(0, 3).join(', ')} and 1 more`);
 });
 
 test('a file of connections says that the secrets go, and takes them', async () => {

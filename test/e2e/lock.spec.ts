@@ -50,6 +50,8 @@ test('a passphrase is set, asked for after a restart and at another place, and f
       await fs.writeFile(path.join(moved, 'desk', 'desk.json'), yesterday);
       app = await openApp(moved);
       const { page } = app;
+      await page.getByLabel('Passphrase', { exact: true }).press('Enter');
+      await expect(page.getByRole('alert')).toBeEmpty();
       await unlock(page, 'wrong horse');
       await expect(page.getByRole('alert')).toContainText('Try again');
       await unlock(page, right);
@@ -64,7 +66,7 @@ test('a passphrase is set, asked for after a restart and at another place, and f
       await answering(app, 0);
       await forgot.click();
       await expect(page.getByRole('status')).toContainText(
-        'The passphrase and all stored secrets were forgotten. Enter the API key and the passwords of each connection again.',
+        'The passphrase and all stored secrets were forgotten. Enter the API key and the passwords of your own connections again.',
       );
       await expect(page.getByRole('heading', { name: 'Connections' })).toBeVisible();
     } finally {

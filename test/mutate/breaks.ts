@@ -197,6 +197,78 @@ export const knownBreaks: readonly KnownBreak[] = [
     to: '',
     what: 'what was made in administration outlives the lock',
   },
+  {
+    file: 'electron/batch/output/digit-runs.ts',
+    from: 'while (at < to) {\n      const unit',
+    to: 'while (at <= to) {\n      const unit',
+    what: 'digits of the next field are read with this one’s',
+  },
+  {
+    file: 'electron/audit/day-counts.ts',
+    from: '(at < end || latest >= begin)',
+    to: '(at <= end || latest >= begin)',
+    what: 'a day has the first instant of the next one',
+  },
+  {
+    file: 'electron/settings/read-managed-settings.ts',
+    from: "if (head !== 'Windows Registry Editor Version 5.00' || ",
+    to: "if (head !== 'Windows Registry Editor Version 5.00' && ",
+    what: 'another exported key is taken for the policy',
+  },
+  {
+    file: 'electron/audit/log-writer.ts',
+    from: '    await rollBack().catch(() => undefined);\n    const { newest',
+    to: '    const { newest',
+    what: 'a line of an act that was refused is listed',
+  },
+  {
+    file: 'electron/privacy/disclosures.ts',
+    from: 'is[kind] > was[kind] && limits',
+    to: 'is[kind] >= was[kind] && limits',
+    what: 'a limit stops acts of other kinds',
+  },
+  {
+    file: 'electron/evidence/case-chain.ts',
+    from: "if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];",
+    to: 'return [];',
+    what: 'a log that can’t be read is an empty one',
+  },
+  {
+    file: 'electron/connections/calls.ts',
+    from: 'length > maxNamed ?',
+    to: 'length >= maxNamed ?',
+    what: 'a line says that there are 0 more authorities',
+  },
+  {
+    file: 'electron/masking/cards.ts',
+    from: '  if ((!begins || !ends) && end - from < 15) return false;\n',
+    to: '',
+    what: 'a short part of a long number is counted as a card',
+  },
+  {
+    file: 'electron/batch/output/leak-check.ts',
+    from: 'if (units !== known || position < from) places.fill(-1);',
+    to: 'if (position < from) places.fill(-1);',
+    what: 'what spells a card is looked for in the first piece alone',
+  },
+  {
+    file: 'electron/batch/output/leak-check.ts',
+    from: '(group === count - 1 && size < first)',
+    to: 'false',
+    what: 'a card in even groups with a shorter last one is not counted',
+  },
+  {
+    file: 'electron/connections/client-certificates.ts',
+    from: '        await fs.mkdir(folder, { recursive: true, mode: 0o700 });\n',
+    to: '',
+    what: 'the first client certificate has no folder',
+  },
+  {
+    file: 'electron/privacy/unlock-attempts.ts',
+    from: 'one.verifierLost === true || other',
+    to: 'one.verifierLost === true && other',
+    what: 'a verifier that was lost is forgotten with one of two places',
+  },
 ];
 
 export function known(root: string): Break[] {

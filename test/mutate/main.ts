@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Break, chooseBreaks, known } from './breaks.ts';
+import { createCompiler } from './compiler.ts';
 import { functionsAround, measureReach, readReach, testsThatReach } from './reach.ts';
 import { createRelated } from './related.ts';
 
@@ -17,7 +18,7 @@ import { createRelated } from './related.ts';
  * thread or process is not seen there: tests are chosen by imports then.
  *
  * A test that fails in the unbroken copy too sees nothing: it is left out, and named at the end. A break that the compiler
- * refuses is seen as well. One that stays green has a test made for it, or a word why it is none.
+ * refuses is seen as well, and no test is run for it. One that stays green has a test made for it, or a word why it is none.
  */
 const { values } = parseArgs({
   options: {
@@ -90,6 +91,8 @@ const { output: listed } = await run('vitest/vitest.mjs', 'list', '--filesOnly',
 const slow = new Set(stripped(listed).match(/test\/\S+\.test\.ts/g));
 const relatedTo = createRelated(copy, (test) => slow.has(test));
 
+const isRefused = createCompiler(project);
+
 /** Test files that were run in the unbroken copy, and whether they passed there. */
 const unbroken = new Map<string, boolean>();
 
@@ -144,6 +147,8 @@ async function judge({ file, start, end, to }: Break): Promise<{ verdict: Verdic
   const related = relatedTo(file, count);
   const about = related.filter((test) => slow.has(test));
   const quick = reaching.length > 0 ? closestFirst(reaching, related).slice(0, count) : related;
+  if (isRefused(file, text.slice(0, start) + to + text.slice(end)))
+    return { verdict: 'refused by the compiler', by: '' };
   breakIt();
   try {
     // The nearest few by themselves: most breaks are seen by one of them.
@@ -155,8 +160,6 @@ async function judge({ file, start, end, to }: Break): Promise<{ verdict: Verdic
       );
       if (by !== null) return { verdict: 'red', by };
     }
-    const compiled = await run('typescript/bin/tsc', '--noEmit');
-    if (compiled.output.includes('error TS')) return { verdict: 'refused by the compiler', by: '' };
     return {
       verdict: 'GREEN',
       by: `${reaching.length} files call it, ${quick.length + about.length} were run`,

@@ -337,6 +337,15 @@ test.each([
   expect(await connections.certificate('c1')).toEqual(done(pair));
 });
 
+test('the first certificate makes its folder, for this user alone', async () => {
+  const certificates = path.join(folder, 'new', 'certificates');
+  const { connections } = app(null, certificates);
+  value(await connections.save(draft));
+  value(await connections.storeCertificate('c1', pfx, passphrase));
+  expect(fs.readdirSync(certificates)).toHaveLength(1);
+  if (process.platform !== 'win32') expect(fs.statSync(certificates).mode & 0o777).toBe(0o700);
+});
+
 test('a certificate stays when the connection changes, and is removed when its origin changes', async () => {
   const { connections, keyring } = await withCertificate();
   value(await connections.save({ ...draft, id: 'c1', proxyUser: 'ada', name: 'Renamed' }));

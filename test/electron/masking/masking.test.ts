@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { someCard } from '../../../electron/masking/cards.ts';
 import { mask, maskCaseReference, maskCell, maskNumbers } from '../../../electron/masking/masking.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 
@@ -89,4 +90,24 @@ test.each([
 test('a number joined to an address is hidden with it', () => {
   expect(mask('email', 'jane@mail.example,4111111111111111')).not.toContain('4111111111111111');
   expect(mask('email', 'jane@mail.example')).toBe('j•••@mail.example');
+});
+
+/** What an export counts as card numbers in a run of digits. */
+function issuedIn(run: string): string[] {
+  const found: string[] = [];
+  someCard(run, 'issued', (digits, from, end) => {
+    found.push([...digits.subarray(from, end)].join(''));
+    return false;
+  });
+  return found;
+}
+
+test.each([
+  ['30569309025904', ['30569309025904']],
+  ['30569309025904 8888888888', ['30569309025904']],
+  // Joined to other digits, a number so short is a part of any long one too often.
+  ['305693090259048888888888', []],
+  ['888888888830569309025904', []],
+])('in %s an export counts %j', (run, expected) => {
+  expect(issuedIn(run)).toEqual(expected);
 });

@@ -105,6 +105,12 @@ describe('disclosures', () => {
     expect(person.shared.written?.own).toEqual({ ...noCounts, reveals: 1 });
   });
 
+  it('of which there are more than a limit that was lowered leave acts of other kinds alone', async () => {
+    const person = setUp({ ...defaultLimits, reveals: 3 }, { reveals: 5 });
+    expect(await take(person.open(), { copies: 1 })).toBe('ok');
+    expect(await take(person.open(), { reveals: 1 })).toBe('disclosure.limit');
+  });
+
   it('at once are each counted, and no more than the limit', async () => {
     const person = setUp({ ...defaultLimits, reveals: 3 });
     const disclosures = person.open();

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { AuditIntent } from '../../../electron/audit/entries.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
+import { auditEntries } from '../../../electron/evidence/case-chain.ts';
 import { verifyEvidence } from '../../../scripts/verify-evidence.ts';
 import { auditKey, openHarness, value } from '../../support/reports.ts';
 
@@ -82,4 +83,13 @@ test('there is none on a case nobody worked on, and no page is overwritten', asy
   expect((await verifyEvidence({ file: path.join(harness.folder, 'evidence-D-1.json') })).problems).toEqual(
     [],
   );
+});
+
+test('a log that isn’t there has no lines, and one that can’t be read is not taken for an empty one', async () => {
+  const { folder } = await openHarness();
+  const file = path.join(folder, 'file');
+  fs.writeFileSync(file, '');
+  const first = async (place: string) => (await auditEntries(place, null).next()).value ?? null;
+  expect(await first(path.join(folder, 'none'))).toBeNull();
+  await expect(first(file)).rejects.toThrow('ENOTDIR');
 });

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
+import { exportJob } from '../../../../electron/batch/output/export.ts';
 import { codecOf } from '../../../../electron/batch/reading/encodings.ts';
 import type { Encoding, ExportChoice, Job, Plan } from '../../../../electron/contract/models/batch.ts';
 import { failed } from '../../../../electron/contract/errors.ts';
@@ -403,4 +404,18 @@ describe('W17 an export of many rows', () => {
     app.onExporting = () => undefined;
     expect((await exportOf(job)).split('\n')).toHaveLength(20_002);
   });
+});
+
+it('as a workbook of more rows than a sheet has is refused before a file is chosen', async () => {
+  const tally = { rows: 1_048_576, ok: 1_048_576, failed: 0, unmatched: 0, blank: 0 };
+  const job = {
+    ...{ busy: false, spec: {}, work: [] },
+    view: () => ({ valueless: [] }),
+    openStore: () => Promise.resolve({ ok: true, value: { tally } }),
+  };
+  const asked = { ...plainExport, content: 'tokens', rows: 'all', format: 'workbook', shownRows: undefined };
+  const nothingElse = {} as never;
+  expect(await exportJob(nothingElse, job as never, asked as never)).toEqual(
+    failed('file.workbook-full', { subject: '1048575' }),
+  );
 });

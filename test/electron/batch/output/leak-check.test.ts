@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { createLeakCheck } from '../../../../electron/batch/output/leak-check.ts';
+import type { SentValues } from '../../../../electron/batch/output/sent-values.ts';
+import type { Table } from '../../../../electron/batch/reading/table.ts';
+import { cleartext } from '../../../../electron/util/cleartext.ts';
+
+/** A table of one cell. */
+function cellOf(text: string): Table {
+  const units = Buffer.from(text);
+  return {
+    units,
+    columnAt: () => 0,
+    value: () => cleartext(text),
+    fieldStart: () => 0,
+    fieldEnd: () => units.length,
+  } as Partial<Table> as Table;
+}
+
+const nothingSent = {
+  shortestNumber: 99,
+  numberEnd: () => -1,
+  findTexts: () => undefined,
+} as Partial<SentValues> as SentValues;
+
+test('a card that is spelled is counted in each piece, whatever stood in the one before', () => {
+  const check = createLeakCheck({ delimiter: ',' }, nothingSent);
+  const pieces = ['no sign', '&#52;111111111111111', 'none', '%34111111111111111', '&#52;111111111111111'];
+  for (const [index, text] of pieces.entries()) {
+    const table = cellOf(text);
+    check.row(table, 0, index + 1);
+    check.copied(0, table.units.length);
+  }
+  expect(check.remaining()).toMatchObject({ cards: 3, places: [{ firstRow: 2, lastRow: 5 }] });
+});
