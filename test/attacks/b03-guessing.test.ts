@@ -230,10 +230,20 @@ describe('the count of a mask', () => {
     ] as const) {
       const guesses = open();
       // One mask: the last four digits are the same.
-      const numbers = Array.from({ length: 500 }, (_, n) => `${String(n).padStart(digits - 4, '1')}9017`);
+      const numbers = Array.from({ length: 500 }, (_, n) => `${String(10 ** (digits - 5) + n)}9017`);
       await guesses.admit(to, numbers);
       expect([digits, guesses.alike('d') > 400]).toEqual([digits, isCounted]);
     }
+  });
+
+  test('is none as long as it is no more than what is free', async () => {
+    const logged = () => Promise.resolve(done(new Map([['d', freeOfMask - 1]])));
+    const file = await open({ logged }).foresee(to);
+    const [one = '', other = ''] = candidates(3);
+    file.add(one);
+    expect(file.guesses).toBe(0);
+    file.add(other);
+    expect(file.guesses).toBe(1);
   });
 
   test('is each definition’s and each service’s own', async () => {

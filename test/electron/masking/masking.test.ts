@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { someCard } from '../../../electron/masking/cards.ts';
 import { mask, maskCaseReference, maskCell, maskNumbers } from '../../../electron/masking/masking.ts';
+import { plainText } from '../../../electron/masking/plain-text.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 
 test.each([
@@ -111,3 +112,15 @@ test.each([
 ])('in %s an export counts %j', (run, expected) => {
   expect(issuedIn(run)).toEqual(expected);
 });
+
+test('the first digit of each row of digits in circles is a one, and the last a nine', () => {
+  for (const pair of ['⓵⓽', '❶❾', '➀➈', '➊➒']) expect(plainText(pair)).toBe('19');
+});
+
+test.each(['aligned', 'issued', 'any', 'all'] as const)(
+  'no card has so few digits, searched as %s',
+  (search) => {
+    for (const run of ['18', '4242', '42 42 42 42'])
+      expect([run, someCard(run, search, () => true)]).toEqual([run, false]);
+  },
+);

@@ -11,6 +11,7 @@ const values = [
   '378282246310005',
   iban,
   '078-05-1120',
+  '078-05-1199',
   'Jane.Roe@secret.example',
 ];
 

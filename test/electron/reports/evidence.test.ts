@@ -16,7 +16,8 @@ async function act(harness: Harness, intent: AuditIntent): Promise<void> {
 async function caseWithEvidence() {
   const harness = await openHarness();
   const hostile = '<img src=x onerror=alert(1)> "quoted" & \u2028 second line';
-  await act(harness, { action: 'GetMasked', caseReference: 'D-1', definition: 'card-number' });
+  const acme = { connection: 'Acme', environment: 'test' } as const;
+  await act(harness, { action: 'GetMasked', caseReference: 'D-1', definition: 'card-number', ...acme });
   await act(harness, { action: 'Reveal', caseReference: 'D-2', reason: 'another case' });
   await act(harness, { action: 'Reveal', caseReference: 'D-1', reason: hostile, rows: 1 });
   await act(harness, { action: 'Tokenize' });
@@ -60,6 +61,10 @@ test('the page has everything escaped, loads nothing and runs its own check alon
   );
   expect(text.match(/<script(?: type="application\/json" id="evidence")?>/g)).toHaveLength(2);
   expect(text).toContain(evidence?.signer);
+  expect(text).toMatch(
+    />Acme \(test\)<[^]*intact, \d+ entries checked|intact, \d+ entries checked[^]*>Acme \(test\)</,
+  );
+  expect(text).not.toContain('null (');
 });
 
 test('evidence made from a broken log says so', async () => {
@@ -70,6 +75,9 @@ test('evidence made from a broken log says so', async () => {
   await harness.reports['reports.evidence']({ caseReference: 'D-1' });
   const { problems } = await verifyEvidence({ file: path.join(harness.folder, 'evidence-D-1.json') });
   expect(problems).toContain('The log was already broken when this was made.');
+  expect(fs.readFileSync(path.join(harness.folder, 'evidence-D-1.html'), 'utf8')).toContain(
+    'BROKEN: the log has been changed from outside',
+  );
 });
 
 test('there is none on a case nobody worked on, and no page is overwritten', async () => {

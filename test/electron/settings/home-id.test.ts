@@ -125,6 +125,13 @@ test('entries of before are taken over although the settings that name them are 
   const app = await opened(home, keyring);
   expect(await auditOf(app)).toBe('ready');
   expect(namesUnder(keyring.entries.keys(), home)).toEqual(names);
+  await app.close();
+  // The settings name them again, but for what only tries whether the keyring is open.
+  const { keychainIndex } = JSON.parse(fs.readFileSync(path.join(home, 'desk.json'), 'utf8')) as {
+    keychainIndex: string[];
+  };
+  expect(keychainIndex).toEqual(expect.arrayContaining(names.filter((name) => name !== 'probe')));
+  expect(keychainIndex).not.toContain('probe');
 });
 
 test('a second folder takes nothing over: not a new one, nor one of before that is opened first', async () => {

@@ -1,6 +1,8 @@
 import fs from 'node:fs';
+import fsPromises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { failureCodes } from '../../../electron/contract/errors.ts';
 import { linkFile, syncFolder, writeAll } from '../../../electron/storage/durable.ts';
 import { readFailure, writeFailure } from '../../../electron/storage/file-failures.ts';
@@ -67,4 +69,24 @@ test('a file outlives its first name once it has a second, which replaces nothin
   expect(fs.readFileSync(second, 'utf8')).toBe('rows');
   expect(codeOf(await linkFile(first, path.join(folder, 'c')))).toBe('file.unwritable');
   expect(fs.readdirSync(folder)).toEqual(['b']);
+});
+
+test('where a disk has no second names, the file is copied, and none that is there is replaced', async () => {
+  const [first, second] = ['first', 'second'].map((name) => path.join(tempFolder(), name)) as [
+    string,
+    string,
+  ];
+  fs.writeFileSync(first, 'text');
+  const link = vi.spyOn(fsPromises, 'link').mockRejectedValue(systemError('EPERM'));
+  syncBuiltinESMExports();
+  try {
+    valueOf(await linkFile(first, second));
+    expect(fs.readFileSync(second, 'utf8')).toBe('text');
+    fs.writeFileSync(first, 'other');
+    expect(codeOf(await linkFile(first, second))).toBe('file.exists');
+    expect(fs.readFileSync(second, 'utf8')).toBe('text');
+  } finally {
+    link.mockRestore();
+    syncBuiltinESMExports();
+  }
 });

@@ -32,3 +32,13 @@ test('a card that is spelled is counted in each piece, whatever stood in the one
   }
   expect(check.remaining()).toMatchObject({ cards: 3, places: [{ firstRow: 2, lastRow: 5 }] });
 });
+
+test('a number that was sent is counted in a field that is not written as the source has it', () => {
+  const check = createLeakCheck(
+    { delimiter: ',' },
+    { ...nothingSent, shortestNumber: 10, numberEnd: (_, at) => at },
+  );
+  check.row(cellOf('x'), 0, 7);
+  check.copiedField(cleartext('order 1234567890'), 0);
+  expect(check.remaining()).toMatchObject({ cards: 0, values: 1, places: [{ firstRow: 7 }] });
+});
