@@ -31,12 +31,15 @@ export function readEvent(
   if (typeof kind !== 'string' || at === null) return null;
   const known = [...policies, ...definitions.map(({ name }) => name)];
   return {
-    id: typeof id === 'string' || typeof id === 'number' ? String(id).slice(0, 200) : null,
+    id: typeof id === 'string' || isExact(id) ? String(id) : null,
     kind: serviceEventKinds.find((one) => profile.kinds[one].includes(kind)) ?? 'other',
     subject: known.find((name) => name === subject) ?? null,
     at,
   };
 }
+
+/** Of larger numbers several are read as one. */
+const isExact = (id: unknown): boolean => Number.isSafeInteger(id);
 
 function parse(body: Buffer): unknown {
   try {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { Outcome } from '../contract/errors.ts';
@@ -24,6 +25,8 @@ export interface ReceiverOptions {
   /** Keeps an event that was signed. Fails where it can't be written; the service then sends it again. */
   readonly record: (facts: EventFacts, connection: Connection) => Promise<Outcome<unknown>>;
   readonly now: () => number;
+  /** For how long a connection may take over anything. */
+  readonly patienceMs?: number;
 }
 
 export interface Receiver {
@@ -37,7 +40,7 @@ const maxConnections = 32;
 /** Above it, whoever sends: the app has other work, and a service has not that much to tell. */
 const maxPerSecond = 20;
 const maxRemembered = 10_000;
-const patienceMs = 5_000;
+const usualPatienceMs = 5_000;
 
 /**
  * Receives events over HTTPS: `POST /CONNECTION-ID`, signed as the service profile says. Answers 202 for one that is kept, 200
@@ -48,8 +51,8 @@ const patienceMs = 5_000;
  * Rejects where the certificate can't be used or the port is taken.
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const { host, port, pem, now } = options;
-  const seen = createSeen(now);
+  const { host, port, pem, now, patienceMs = usualPatienceMs } = options;
+  const seen = createSeen();
   let second = 0;
   let inSecond = 0;
 
@@ -77,8 +80,10 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     const facts = readEvent(body, profile, connection);
     if (facts === null) return 400;
     if (profile.signature.timestamp === null && !isWithin(facts.at, now())) return 401;
+    // Removed while the body came.
+    if (options.find(connection.id) === null) return 404;
     // Where it has no ID, the same signature is the same event.
-    const mark = `${connection.id} ${facts.id ?? signature.toString('hex')}`;
+    const mark = markOf(connection.id, facts.id ?? signature.toString('hex'));
     if (!seen.add(mark)) return seen.isFull() ? 503 : 200;
     const kept = await options.record(facts, connection);
     if (kept.ok) return 202;
@@ -96,6 +101,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       requestTimeout: patienceMs,
       keepAliveTimeout: patienceMs,
       handshakeTimeout: patienceMs,
+      // Else they are looked at every thirty seconds.
+      connectionsCheckingInterval: patienceMs / 5,
     },
     (request: IncomingMessage, response: ServerResponse) => {
       void answer(request)
@@ -137,8 +144,18 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(parts);
 }
 
-/** Marks of the events that came within the time in which their signatures hold; `add` is false for one that is there. */
-function createSeen(now: () => number) {
+/** An ID may be long, and differ at its end. */
+const markOf = (connectionId: string, id: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([connectionId, id]))
+    .digest('base64');
+
+/**
+ * Marks of the events that came within the time in which their signatures hold; `add` is false for one that is there. Not by
+ * the time of day: a clock that is put forward and back would have them forgotten too early.
+ */
+function createSeen() {
+  const now = (): number => performance.now();
   const marks = new Map<string, number>();
   const isFull = (): boolean => marks.size >= maxRemembered;
   return {

@@ -5,7 +5,6 @@ import type { WebhookProfile } from '../service/webhook-profile.ts';
 /** An event whose time is further from now, on either side, is refused: whoever kept one can't send it later. */
 export const windowMs = 300_000;
 
-/** Text of a header that is there once. */
 const headerOf = (headers: IncomingHttpHeaders, name: string): string | null => {
   const value = headers[name.toLowerCase()];
   return typeof value === 'string' ? value : null;
@@ -18,9 +17,12 @@ export function signatureIn(
 ): Buffer | null {
   const text = headerOf(headers, header);
   if (text?.startsWith(prefix) !== true) return null;
-  const bytes = Buffer.from(text.slice(prefix.length), encoding);
-  return bytes.length === 32 ? bytes : null;
+  const written = text.slice(prefix.length);
+  return forms[encoding].test(written) ? Buffer.from(written, encoding) : null;
 }
+
+/** Of 32 bytes. Node joins a header that comes twice, and decodes up to what is no digit. */
+const forms = { hex: /^[0-9a-f]{64}$/i, base64: /^[A-Za-z0-9+/]{43}=$/ };
 
 /**
  * Whether the body was signed with the secret, at a time within the window. Where the profile names a header for the time, it

@@ -1,5 +1,4 @@
 import type { ImportItem } from '../../electron/contract/models/import-item.ts';
-import { messageFor } from './messages.ts';
 
 /** Members of a connection, as the page Connections calls them. */
 const memberLabels: Readonly<Record<string, string>> = {
@@ -21,20 +20,24 @@ const memberLabels: Readonly<Record<string, string>> = {
 export const listMembers = (members: readonly string[]): string =>
   members.map((name) => memberLabels[name] ?? name).join(', ');
 
-export function whyRefused({ code }: Pick<ImportItem, 'code'>): string {
-  if (code === 'connection.environment') return 'It would lower the environment.';
-  return code === '' ? '' : messageFor({ code }).summary;
-}
+const refusals: Readonly<Record<Exclude<ImportItem['code'], ''>, string>> = {
+  'connection.environment': 'it would lower the environment',
+  'connection.host': 'its host is none of those that are allowed',
+  'connection.built-in': 'its name is that of the built-in service',
+  'connection.invalid': 'its address or another member is not valid',
+  'settings.managed': 'your administrator has fixed what it would change',
+};
+export const whyRefused = ({ code }: Pick<ImportItem, 'code'>): string => (code === '' ? '' : refusals[code]);
 
 /** What this start made of a connection of the administrator's; null where nothing is to be said of it. */
 export function providedNotice(item: ImportItem): string | null {
   const { name, change, members, forgetsSecrets } = item;
   switch (change) {
     case 'refused':
-      return `Your administrator provides the connection ${name}, and it can’t be used as it is provided: ${whyRefused(item)} Tell your administrator.`;
+      return `Your administrator provides the connection ${name}, but it can’t be used: ${whyRefused(item)}. Tell your administrator.`;
     case 'changed': {
       const what = members.length === 0 ? '' : `: ${listMembers(members)}`;
-      const secrets = forgetsSecrets ? ' Its address is another one now, so enter its secrets again.' : '';
+      const secrets = forgetsSecrets ? ' Its secrets have to be entered again.' : '';
       return `Your administrator has changed the connection ${name}${what}.${secrets}`;
     }
     case 'new':

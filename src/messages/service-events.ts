@@ -14,6 +14,10 @@ export function eventNotice({ connection, kind, subject }: ServiceEvent, time: s
   }
 }
 
+/** Of those that are not shown yet; '' where there are none. */
+export const moreEvents = (count: number): string =>
+  count === 0 ? '' : count === 1 ? 'One more came before.' : `${count} more came before.`;
+
 export const webhookProblems: Record<NonNullable<WebhookState['problem']>, string> = {
   certificate: 'Events are not received: the certificate that your administrator names can’t be used.',
   port: 'Events are not received: the port that your administrator names is taken, or the address is not this computer’s.',

@@ -19,6 +19,21 @@ const test = base.extend<{ managed: (settings: ManagedSettings) => Promise<OpenA
   },
 });
 
+const provided = (name: string, baseUrl: string) => ({
+  name,
+  environment: 'test',
+  baseUrl,
+  extraCa: null,
+  proxyUser: '',
+  policies: ['analyst'],
+  definitions: [{ name: 'card', label: 'Card', kind: 'card' }],
+  accountId: '',
+  tenantId: '',
+  apiKeyExpires: null,
+  requestsPerSecond: 600,
+  transfersPerDay: 10_000_000,
+});
+
 test('what the administrator has fixed is shown, and its controls are disabled', async ({ managed }) => {
   const { page } = await managed({
     revealSeconds: 10,
@@ -100,4 +115,30 @@ test('settings that can’t be read stop the start, and leave nothing behind', a
   const app = await openApp(home);
   await startBuiltIn(app.page);
   await app.close();
+});
+
+test('the first page leads to a connection that the administrator provides', async ({ home }) => {
+  const administrator = path.join(home, 'administrator');
+  await fs.mkdir(administrator);
+  await fs.writeFile(
+    path.join(administrator, 'connections.json'),
+    JSON.stringify({
+      format: 'tokendesk-connections',
+      version: 1,
+      connections: [provided('Acme', 'https://acme.example'), provided('Beta', 'https://user@beta.example')],
+      mappings: [],
+    }),
+  );
+  const app = await openApp(home);
+  try {
+    const { page } = app;
+    await expect(page.getByText('Enter the API key and the password of analyst')).toBeVisible();
+    await expect(page.getByRole('status').filter({ hasText: 'provides the connection Beta' })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Enter the secrets of Acme' })).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('heading', { name: 'Acme' })).toBeVisible();
+    await expect(page.getByLabel('API key', { exact: true })).toBeVisible();
+  } finally {
+    await app.close();
+  }
 });

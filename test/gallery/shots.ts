@@ -929,6 +929,8 @@ export const shots: Shot[] = [
       await page.getByRole('tab', { name: 'Tool server' }).click();
     },
   },
+  { name: 'events', scene: 'events', steps: lookUp },
+  { name: 'events-connection', scene: 'events', steps: (page) => go(page, 'Connections') },
   { name: 'administration-production', scene: 'administration-production', steps: administer },
   {
     name: 'administration-refused',

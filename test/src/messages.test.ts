@@ -7,6 +7,7 @@ import {
   sentenceFor,
   settingsNotice,
 } from '../../src/messages/messages.ts';
+import { moreEvents } from '../../src/messages/service-events.ts';
 
 describe('messages', () => {
   it.each(failureCodes)('says what happened and what to do for %s', (code) => {
@@ -45,6 +46,10 @@ describe('messages', () => {
     const sentence = sentenceFor({ code: 'service.tls', subject });
     expect(sentence).toMatch(words);
     expect(sentence).not.toMatch(/_/);
+  });
+
+  it('says of events how many stand behind the newest', () => {
+    expect([0, 1, 19].map(moreEvents)).toEqual(['', 'One more came before.', '19 more came before.']);
   });
 
   it('tells a wrong address, a wrong key and a session that is not taken apart', () => {

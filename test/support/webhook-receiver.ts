@@ -31,7 +31,7 @@ export async function webhookCertificate(): Promise<{ file: string; caPem: strin
 export interface Sent {
   readonly path?: string;
   readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body: string | Buffer;
 }
 
@@ -65,20 +65,33 @@ export interface TestReceiver {
   at: number;
   /** What the keychain answers. */
   locked: Outcome<never> | null;
+  /** What the audit log answers. */
+  full: Outcome<never> | null;
+  /** The connection is there no more. */
+  removed: boolean;
+  readonly caPem: string;
   readonly port: number;
   readonly send: (sent: Sent) => Promise<number>;
 }
 
-export async function openTestReceiver(profile: WebhookProfile = shippedWebhooks): Promise<TestReceiver> {
+export async function openTestReceiver(
+  profile: WebhookProfile = shippedWebhooks,
+  { patienceMs }: { readonly patienceMs?: number } = {},
+): Promise<TestReceiver> {
   const { file, caPem } = await webhookCertificate();
-  const state = { at: Date.parse('2026-11-25T10:00:00Z'), locked: null as Outcome<never> | null };
+  const state = {
+    at: Date.parse('2026-11-25T10:00:00Z'),
+    locked: null as Outcome<never> | null,
+    full: null as Outcome<never> | null,
+    removed: false,
+  };
   const kept: EventFacts[] = [];
   const receiver = await startReceiver({
     host: '127.0.0.1',
     port: 0,
     pem: fs.readFileSync(file),
     find: (id) =>
-      id === production.id
+      id === production.id && !state.removed
         ? {
             sender: () =>
               Promise.resolve(
@@ -87,14 +100,17 @@ export async function openTestReceiver(profile: WebhookProfile = shippedWebhooks
           }
         : null,
     record: (facts) => {
+      if (state.full !== null) return Promise.resolve(state.full);
       kept.push(facts);
       return Promise.resolve(done(null));
     },
     now: () => state.at,
+    ...(patienceMs !== undefined && { patienceMs }),
   });
   onTestFinished(() => receiver.close());
   return Object.assign(state, {
     kept,
+    caPem,
     port: receiver.port,
     send: (sent: Sent) => post(receiver.port, caPem, sent),
   });

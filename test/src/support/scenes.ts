@@ -132,6 +132,29 @@ export const scenes: Record<string, FakeOptions> = {
       },
     }),
   },
+  /** Events of the service came. */
+  events: {
+    lookups: structuredClone(data.lookups),
+    state: data.appState({
+      webhooks: {
+        address: 'https://127.0.0.1:9443',
+        problem: null,
+        events: (
+          [
+            ['keyExpiring', data.production.name, null],
+            ['policyRevoked', data.production.name, 'dispute-desk'],
+            ['keyRevoked', 'Acme Zahlungsverkehr Mitteleuropa (Notfallbetrieb, zweites Rechenzentrum)', null],
+          ] as const
+        ).map(([kind, connection, subject], index) => ({
+          id: `event-${index}`,
+          connection,
+          kind,
+          subject,
+          at: `2026-11-20T0${index + 7}:15:00.000Z`,
+        })),
+      },
+    }),
+  },
   busy: { lookups: structuredClone(data.lookups), jobs: [data.job()] },
   ...batchScenes,
   case: caseScene('D-20931', 6),
