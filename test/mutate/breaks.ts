@@ -269,6 +269,60 @@ export const knownBreaks: readonly KnownBreak[] = [
     to: 'one.verifierLost === true && other',
     what: 'a verifier that was lost is forgotten with one of two places',
   },
+  {
+    file: 'electron/batch/output/export.ts',
+    from: "if (choice.format === 'workbook' && maxRows(choice, tally) >= sheetRows)",
+    to: 'if (false)',
+    what: 'more rows than a sheet has are asked a file for',
+  },
+  {
+    file: 'electron/service/addresses.ts',
+    from: '    if (own === undefined) return false;\n',
+    to: '',
+    what: 'a path is taken for one that goes on behind it',
+  },
+  {
+    file: 'electron/evidence/evidence-page.ts',
+    from: 'entry.connection === null ? null',
+    to: 'entry.connection !== null ? null',
+    what: 'the page of evidence leaves out the connection',
+  },
+  {
+    file: 'electron/evidence/evidence-page.ts',
+    from: "facts.log.state === 'intact'\n",
+    to: "facts.log.state !== 'intact'\n",
+    what: 'the page of evidence calls a broken log intact',
+  },
+  {
+    file: 'electron/privacy/leak-check.ts',
+    from: 'unit >= 0x30 && unit <= 0x39) digits++',
+    to: 'unit >= 0x30 && unit < 0x39) digits++',
+    what: 'a nine is no digit to the last check',
+  },
+  {
+    file: 'electron/privacy/guesses.ts',
+    from: 'add(value) + before > freeOfMask',
+    to: 'add(value) + before >= freeOfMask',
+    what: 'one value fewer is free',
+  },
+  {
+    file: 'electron/batch/output/leak-check.ts',
+    from: '      findNumbers(units, 0, units.length);\n      sent.find',
+    to: '      sent.find',
+    what: 'a number that was sent is not counted in a rewritten field',
+  },
+  {
+    file: 'electron/storage/durable.ts',
+    from: "if (errorCode(error) === 'EEXIST') throw error;",
+    to: 'throw error;',
+    what: 'a disk without second names takes no file',
+  },
+  {
+    file: 'electron/storage/keychain.ts',
+    from: 'if (account !== probe) updateIndex',
+    to: 'updateIndex',
+    what: 'what tries the keyring is taken for a secret',
+  },
 ];
 
 export function known(root: string): Break[] {
