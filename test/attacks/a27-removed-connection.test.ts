@@ -1,13 +1,30 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { failed } from '../../electron/contract/errors.ts';
+import { undoMs } from '../../electron/contract/undo.ts';
 import { value } from '../support/audit-folder.ts';
 import { fakeKeyring } from '../support/fake-keyring.ts';
 import { obscured, openWholeApp } from '../support/whole-app.ts';
 
 const secrets = ['key-of-acme', 'password-of-agent'];
+
+const acme = {
+  id: null,
+  name: 'Acme',
+  environment: 'test' as const,
+  baseUrl: 'https://acme.example',
+  extraCa: null,
+  proxyUser: '',
+  policies: ['agent'],
+  definitions: [{ name: 'card-number', label: 'Card', kind: 'card' as const }],
+  accountId: '',
+  tenantId: '',
+  apiKeyExpires: null,
+  requestsPerSecond: 600,
+  transfersPerDay: 1_000,
+};
 
 /** The app with one connection in use and its secrets in the keyring. */
 async function withConnection() {
@@ -24,23 +41,7 @@ async function withConnection() {
     return app;
   };
   const app = await open();
-  const { id } = value(
-    await app.ask('connections.save', {
-      id: null,
-      name: 'Acme',
-      environment: 'test',
-      baseUrl: 'https://acme.example',
-      extraCa: null,
-      proxyUser: '',
-      policies: ['agent'],
-      definitions: [{ name: 'card-number', label: 'Card', kind: 'card' }],
-      accountId: '',
-      tenantId: '',
-      apiKeyExpires: null,
-      requestsPerSecond: 600,
-      transfersPerDay: 1_000,
-    }),
-  );
+  const { id } = value(await app.ask('connections.save', acme));
   const store = (secret: { kind: 'apiKey' } | { kind: 'policyPassword'; policy: string }, text = '') =>
     app.ask('connections.storeSecret', { id, secret, value: obscured(text) });
   value(await store({ kind: 'apiKey' }, secrets[0]));
@@ -88,6 +89,20 @@ test('undo brings all of it back: the connection, its secrets, and that it was i
   expect(after).toMatchObject({ connections: (before as { connections: unknown }).connections });
   // Once.
   expect(await all.app.ask('connections.undoRemove', { id: all.id })).toEqual(failed('connection.unknown'));
+});
+
+test('a second one can be brought back for as long as the first', async () => {
+  const { app, id } = await withConnection();
+  const { id: second } = value(await app.ask('connections.save', { ...acme, name: 'Second' }));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  value(await app.ask('connections.remove', { id }));
+  await vi.advanceTimersByTimeAsync(undoMs - 1_000);
+  value(await app.ask('connections.remove', { id: second }));
+  await vi.advanceTimersByTimeAsync(undoMs - 1_000);
+  value(await app.ask('connections.undoRemove', { id: second }));
 });
 
 test('an end within the time to undo leaves nothing to undo at the next start', async () => {

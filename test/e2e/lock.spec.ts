@@ -65,9 +65,9 @@ test('a passphrase is set, asked for after a restart and at another place, and f
       await expect(page.getByRole('heading', { name: 'Locked' })).toBeVisible();
       await answering(app, 0);
       await forgot.click();
-      await expect(page.getByRole('status')).toContainText(
-        'The passphrase and all stored secrets were forgotten. Enter the API key and the passwords of your own connections again.',
-      );
+      const forgotten =
+        'The passphrase and all stored secrets were forgotten. Enter the API key and the passwords of your own connections again.';
+      await expect(page.getByRole('status').filter({ hasText: forgotten })).toBeVisible();
       await expect(page.getByRole('heading', { name: 'Connections' })).toBeVisible();
     } finally {
       await app.close();

@@ -199,3 +199,13 @@ it('a thread that can not be started is a bug, and no outcome', async () => {
   });
   await expect(parser.matchPatterns(['a'], [])).rejects.toThrow();
 });
+
+it('the parser’s thread sees nothing of the environment, in which a person may have secrets', async () => {
+  const script = `
+    import { parentPort } from 'node:worker_threads';
+    parentPort.postMessage({ kind: 'ready' });
+    parentPort.postMessage({ kind: 'outcome', outcome: { ok: true, value: Object.keys(process.env) } });`;
+  const worker = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
+  const parser = createParser({ worker, clock: { after: () => () => undefined } });
+  expect(await convert({ bytes: Buffer.alloc(0), parser })).toEqual({ ok: true, value: [] });
+});
