@@ -15,7 +15,7 @@ import {
   type GivenKind,
 } from '../contract/models/connection.ts';
 import type { CarriedProfile, Deployment } from '../contract/models/deployment.ts';
-import type { ImportItem } from '../contract/models/import-item.ts';
+import { importItem, type ImportItem } from '../contract/models/import-item.ts';
 import type { Platform } from '../platform/platform.ts';
 import { maskNumbers } from '../masking/masking.ts';
 import { parseDeployment } from '../settings/parse-deployment.ts';
@@ -242,7 +242,11 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
       const made: ImportItem[] = [];
       for (const item of items.value) {
         const applied = await apply(followed, [item], { isAdministrators: true });
-        made.push(applied.ok ? item : { ...item, change: 'refused', code: 'connection.invalid' });
+        // Whatever else went wrong, such as a keychain that does not answer, the file is not to blame.
+        const code = applied.ok ? null : importItem.shape.code.safeParse(applied.failure.code);
+        made.push(
+          code === null ? item : { ...item, change: 'refused', code: code.data ?? 'file.unwritable' },
+        );
       }
       return made.filter(({ kind }) => kind === 'connection');
     },

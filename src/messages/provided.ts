@@ -25,6 +25,7 @@ const refusals: Readonly<Record<Exclude<ImportItem['code'], ''>, string>> = {
   'connection.host': 'its host is none of those that are allowed',
   'connection.built-in': 'its name is that of the built-in service',
   'connection.invalid': 'its address or another member is not valid',
+  'file.unwritable': 'it could not be saved here',
   'settings.managed': 'your administrator has fixed what it would change',
 };
 export const whyRefused = ({ code }: Pick<ImportItem, 'code'>): string => (code === '' ? '' : refusals[code]);

@@ -15,6 +15,7 @@ export const importItem = z.strictObject({
     'connection.host',
     'connection.built-in',
     'connection.invalid',
+    'file.unwritable',
     'settings.managed',
   ]),
   /** The secrets stored for it are removed, since its address moves. */

@@ -332,3 +332,15 @@ test('a file that is read in two ways at once is shown in the later one', async 
   await first;
   expect(controller.draft?.preview?.reading.encoding).toBe('windows-1252');
 });
+
+test('a plan outlives that its connection is removed, which can be undone', async () => {
+  const { fake, app, api } = await openApp();
+  const controller = new BatchController(app, api);
+  await controller.choose();
+  controller.draft?.choose(1, 'detokenize');
+  const { active } = fake.state;
+  fake.change({ active: null });
+  expect(app.connection).toBeNull();
+  fake.change({ active });
+  expect(controller.draft?.columns.get(1)?.operation).toBe('detokenize');
+});

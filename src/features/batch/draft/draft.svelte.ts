@@ -122,8 +122,10 @@ export class BatchDraft {
       api.on('app.state', ({ lock: { locked } }) => {
         if (wasLocked && !locked && this.preflight?.done === false) void this.check();
         wasLocked = locked;
-        if (app.connection?.id === connectionId) return;
-        connectionId = app.connection?.id;
+        const now = app.connection?.id;
+        // One that was removed may be brought back.
+        if (now === undefined || now === connectionId) return;
+        connectionId = now;
         this.#useConnection();
       }),
     ];
