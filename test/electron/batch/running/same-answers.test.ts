@@ -5,6 +5,7 @@ import { canarySize } from '../../../../electron/batch/running/brake.ts';
 import type { Slot } from '../../../../electron/batch/running/coalescing.ts';
 import { createAnswerChecks } from '../../../../electron/batch/running/same-answers.ts';
 import { rowStates } from '../../../../electron/batch/storing/results.ts';
+import type { Plan } from '../../../../electron/contract/models/batch.ts';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
 import {
   codeOf,
@@ -98,6 +99,23 @@ describe('over a whole job', () => {
         }),
       });
   });
+  /** Starts a job and pauses it after a third of its rows: the service answers no more until it is told to. */
+  const startedAndPaused = async (sourceId: string, plan: Plan): Promise<{ jobId: string }> => {
+    const answer = app.service.answer;
+    let goOn = (): void => undefined;
+    const asked = new Promise<void>((resolve) => (goOn = resolve));
+    app.service.answer = async (call, elements) => {
+      if (app.service.sent.length > 6_000) await asked;
+      return answer(call, elements);
+    };
+    const started = valueOf(await app.batch['batch.start']({ sourceId, plan, grounds: null }));
+    await expect.poll(() => app.service.sent.length).toBeGreaterThan(6_000);
+    const paused = app.batch['batch.pause']({ jobId: started.jobId });
+    app.service.answer = answer;
+    goOn();
+    valueOf(await paused);
+    return started;
+  };
   /** Number and code of each row that failed. */
   const failedRows = async (jobId: string): Promise<string[]> => {
     const text = valueOf(await app.export(jobId, { content: 'tokens', rows: 'failed' }));
@@ -123,11 +141,7 @@ describe('over a whole job', () => {
     wrong.set(valueIn(19_000), tokenOf(valueIn(3)));
     const path = await app.write('in.csv', table());
     const sourceId = await app.open(path);
-    const started = valueOf(
-      await app.batch['batch.start']({ sourceId, plan: planOf([tokenize]), grounds: null }),
-    );
-    await expect.poll(() => app.service.sent.length).toBeGreaterThan(6_000);
-    valueOf(await app.batch['batch.pause']({ jobId: started.jobId }));
+    const started = await startedAndPaused(sourceId, planOf([tokenize]));
     const paused = await app.until(started.jobId, 'paused');
     expect(paused.tally.rows).toBeGreaterThan(1_000);
     expect(paused.tally.rows).toBeLessThan(18_000);
@@ -144,9 +158,7 @@ describe('over a whole job', () => {
     const plan = planOf([tokenize]);
     valueOf(await app.batch['batch.preflight']({ sourceId, plan }));
     await expect.poll(() => app.preflights.at(-1)?.done).toBe(true);
-    const started = valueOf(await app.batch['batch.start']({ sourceId, plan, grounds: null }));
-    await expect.poll(() => app.service.sent.length).toBeGreaterThan(6_000);
-    valueOf(await app.batch['batch.pause']({ jobId: started.jobId }));
+    const started = await startedAndPaused(sourceId, plan);
     const { committed } = await app.until(started.jobId, 'paused');
     const first = app.service.sent.slice(0, canarySize);
     const rowOf = (value: string): number => Number(/\d+/.exec(value)?.[0]);
