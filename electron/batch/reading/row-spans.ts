@@ -163,11 +163,16 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
   }
   rowScratch[count] = rowStart;
   firstScratch[count] = fields;
+  return spansOf(count, fields, badQuotes, hasQuotes);
+}
+
+/** A function of its own: made at the end of that long loop, the object cost its optimized code at each call. */
+function spansOf(count: number, fields: number, badQuotes: Set<number>, hasQuotes: boolean): RowSpans {
   return {
     count,
     rowStarts: rowScratch.slice(0, count + 1),
     firstFields: firstScratch.slice(0, count + 1),
-    fieldEnds: ends.slice(0, fields),
+    fieldEnds: endScratch.slice(0, fields),
     badQuotes,
     hasQuotes,
   };
