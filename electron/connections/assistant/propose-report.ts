@@ -1,5 +1,5 @@
 import { isObject, type CallExample } from '../../parsing/service-examples/example.ts';
-import { evidence, relative, type Context } from './proposal.ts';
+import { evidence, relative, valueInPath, type Context } from './proposal.ts';
 import { answerNames, columnNames, reportNames, scoreOf, type Subject } from './roles.ts';
 import { leavesOf } from './sample-values.ts';
 
@@ -27,10 +27,12 @@ export function proposeReport(context: Context, subject: Subject, example: CallE
   const { collect } = context;
   const at = (...path: string[]) => ['reporting', members[name], ...path];
   const path = relative(context, example.path);
-  if (path !== '' && !path.includes('{')) collect.change(at('path'), path, evidence('address', path));
+  const held = valueInPath(context, path);
+  if (held !== null || path.includes('{')) collect.remark(subject, 'value-in-address', held ?? path);
+  else if (path !== '') collect.change(at('path'), path, evidence('address', path, 'profile'));
   const allowed = name === 'Authenticate' ? ['POST', 'PUT'] : ['GET', 'POST', 'PUT'];
   if (allowed.includes(example.method))
-    collect.change(at('method'), example.method, evidence('method', example.method));
+    collect.change(at('method'), example.method, evidence('method', example.method, 'profile'));
   else if (example.method !== '') collect.remark(subject, 'method', example.method);
   const sent: (readonly [string, unknown])[] = [
     ...(isObject(example.request) ? Object.entries(example.request) : []),
@@ -47,7 +49,7 @@ export function proposeReport(context: Context, subject: Subject, example: CallE
       continue;
     }
     used.add(best.own);
-    const holds = parameter === 'password' ? 'secret' : 'other';
+    const holds = parameter === 'password' ? 'secret' : 'hidden';
     collect.change(at('request', parameter), best.own, evidence(best.own, best.value, holds));
     if (parameter === 'startDate') {
       const form = dateFormOf(best.value);
@@ -57,12 +59,15 @@ export function proposeReport(context: Context, subject: Subject, example: CallE
   const left = sent.filter(([own]) => !used.has(own) && !/^pretty$/i.test(own));
   if (name === 'Authenticate') {
     const extra = Object.fromEntries(
-      left.flatMap(([own, value]): [string, string | number | boolean][] => {
+      left.flatMap(([own, value]): [string, string | boolean][] => {
         if (/tenant/i.test(own)) return [[own, '{tenantId}']];
         if (/account/i.test(own)) return [[own, '{accountId}']];
-        return typeof value === 'boolean' || typeof value === 'number' ? [[own, value]] : [];
+        // A number may be a PIN or a one-time password.
+        return typeof value === 'boolean' ? [[own, value]] : [];
       }),
     );
+    const others = left.filter(([own]) => !Object.hasOwn(extra, own));
+    if (others.length > 0) collect.remark(subject, 'members-left', others.map(([own]) => own).join(', '));
     if (Object.keys(extra).length > 0)
       collect.change(at('extra'), extra, evidence(Object.keys(extra).join(', '), null));
   } else if (left.length > 0) collect.remark(subject, 'members-left', left.map(([own]) => own).join(', '));

@@ -1,0 +1,133 @@
+import { bareText, repeatsIn, replaceRepeated } from '../../masking/plain-text.ts';
+import { isObject, type CallExample } from '../../parsing/service-examples/example.ts';
+import { isSecretHeader } from '../../service/profile-fields.ts';
+import { memberNames } from '../../service/answers.ts';
+import { answerNames, flat, parameterNames, portalSubjects, scoreOf, type Subject } from './roles.ts';
+import { isReal, type SampleValues } from './sample-values.ts';
+
+/** What of the examples may stand neither in a profile nor in the window. */
+export interface ExampleSecrets {
+  /** Names of the connection's definitions, which are none. */
+  readonly definitions: ReadonlySet<string>;
+  /** Whether a text, or a part of it between dots, is a secret or a value of the examples. */
+  readonly is: (text: string) => boolean;
+  /** Whether a text is a secret or a value of the examples, or has one in it, in whatever way it is written. */
+  readonly holds: (text: string) => boolean;
+  /** The text with dots in their place. */
+  readonly hide: (text: string) => string;
+  /** Names of members, headers and paths as they may be shown: an object may have values for names. */
+  readonly hideNames: (names: string) => string;
+}
+
+export const dots = '••••••••';
+
+/** Names of what is no secret, and that a profile may hold as it is. */
+const openNames = /(?:version|tenant|account|region|format)(?:id|name|code)?$/;
+export const isOpenName = (name: string): boolean => openNames.test(flat(name));
+
+const speaksOfSecret = (name: string): boolean =>
+  scoreOf(parameterNames.tokenName, name) < 10 &&
+  (scoreOf(parameterNames.policyPassword, name) > 0 ||
+    scoreOf(parameterNames.apiKey, name) >= 6 ||
+    scoreOf(answerNames.session, name) >= 6 ||
+    scoreOf(answerNames.token, name) >= 7 ||
+    scoreOf(answerNames.cleartext, name) >= 7);
+
+/** Words, days and addresses say nothing of anybody. */
+const saysNothing =
+  /^[A-Za-z][A-Za-z_-]*$|^\d{4}[-/.]\d\d[-/.]\d\d(?:T.*)?$|^https?:\/\/|^application\/|^\$\{?\w+\}?$/;
+/** Fewer signs are no value that could be told from a word of the service's. */
+const minUnnamed = 6;
+/** Fewer letters and digits are in other texts by chance. */
+const minWithin = 4;
+const maxDepth = 12;
+
+/** Texts, numbers among them, with the name of the member that they stand in. */
+function* textsOf(json: unknown, name = '', depth = 0): Generator<readonly [name: string, text: string]> {
+  if (depth > maxDepth) return;
+  if (typeof json === 'string' || typeof json === 'number') yield [name, String(json)];
+  else if (Array.isArray(json)) for (const one of json as unknown[]) yield* textsOf(one, name, depth + 1);
+  else if (isObject(json)) for (const [own, one] of Object.entries(json)) yield* textsOf(one, own, depth + 1);
+}
+
+/** What stands in an address and is no word of it. A day names a version, and a version has few digits. */
+export const looksLikeValue = (text: string): boolean =>
+  !/^\d{4}-\d\d-\d\d$/.test(text) &&
+  (/\d{5}/.test(text) || (text.length >= 16 && (text.match(/\d/g)?.length ?? 0) >= 3));
+
+export function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+interface SecretsOptions {
+  readonly examples: readonly CallExample[];
+  readonly matched: ReadonlyMap<Subject, CallExample>;
+  readonly samples: SampleValues;
+}
+
+/** All that signs in, and all that is, or by its name or look may be, a session, a token or a value. */
+export function secretsOf({ examples, matched, samples }: SecretsOptions): ExampleSecrets {
+  const found = new Set([...samples.sessions, ...samples.tokens, ...samples.clear]);
+  const add = (text: string): void => {
+    if (isReal(text) && !samples.definitions.has(text)) found.add(text);
+  };
+  for (const { request, answer, query, headers } of examples) {
+    for (const [name, text] of [...textsOf(request), ...textsOf(answer), ...query]) {
+      // A document's word for what stands there.
+      if (flat(text) === flat(name)) continue;
+      const isSecret =
+        speaksOfSecret(name) ||
+        (text.length >= minUnnamed && !saysNothing.test(text) && !isOpenName(name) && !isName(name));
+      if (isSecret) add(text);
+    }
+    for (const [name, value] of headers)
+      if (isSecretHeader(name)) add(value.replace(/^(?:bearer|basic|digest|negotiate)\s+/i, ''));
+  }
+  for (const subject of ['CreateSession', portalSubjects[0]] as const)
+    for (const [name, text] of textsOf(matched.get(subject)?.request))
+      if (!isOpenName(name) && scoreOf(parameterNames.policy, name) < 8) add(text);
+  const secrets = [...found].sort((one, other) => other.length - one.length);
+  const exact = new Set(secrets.map((text) => text.toLowerCase()));
+  // A word may be a part of another: a value that is one is told where it stands alone.
+  const long = secrets.filter((text) => bareText(text).length >= minWithin && !/^[A-Za-z]+$/.test(text));
+
+  const holds = (text: string): boolean => exact.has(text.trim().toLowerCase()) || long.some(repeatsIn(text));
+  const hide = (text: string): string => {
+    if (exact.has(text.trim().toLowerCase())) return dots;
+    const repeats = repeatsIn(text);
+    const shown = long.filter(repeats).reduce((less, secret) => replaceRepeated(less, secret, dots), text);
+    return shown.replaceAll(/[^\s/]+/g, (word) => {
+      const own = decodeSegment(word);
+      return exact.has(own.toLowerCase()) || looksLikeValue(own) || holds(own) ? dots : word;
+    });
+  };
+  return {
+    definitions: samples.definitions,
+    is: (text) => [text, ...text.split('.')].some((part) => exact.has(part.toLowerCase())),
+    holds,
+    hide,
+    hideNames: (names) =>
+      names.replaceAll(/[^,/]+/g, (part) => {
+        const own = part.trim();
+        return own === '' || (isPlainName(own) && !holds(own)) ? part : part.replace(own, dots);
+      }),
+  };
+}
+
+/** Of a policy, a definition or a number of the service's own. */
+const isName = (name: string): boolean =>
+  scoreOf(parameterNames.policy, name) >= 8 || scoreOf(parameterNames.tokenName, name) >= 10;
+
+/** As in an answer, and a variable of an address or a place with dots. */
+const isPlainName = (name: string): boolean =>
+  name
+    .split(/\.|\[\]/)
+    .filter((part) => part !== '')
+    .every((part) => {
+      const inner = /^\{(.+)\}$/.exec(part)?.[1] ?? part;
+      return memberNames({ [inner]: null })[0] === inner || /^v?\d{1,3}$/.test(inner);
+    });
