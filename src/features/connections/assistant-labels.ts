@@ -30,7 +30,7 @@ const remarks: Readonly<Record<string, (names: string) => string>> = {
   'reference-unclear': (names) => `No member of the answer’s elements is the RefId: ${names}.`,
   'value-as-name': (names) =>
     `A member of the example is called by a value, so ${names} is not taken over. Set it.`,
-  conflict: (names) => `The examples say different things of ${names}. The last one is kept; look at it.`,
+  conflict: (names) => `The examples say different things of ${names}. The last one is taken; look at it.`,
 };
 
 export const formatRemark = ({ kind, names }: { readonly kind: string; readonly names: string }): string =>
