@@ -15,7 +15,7 @@ export interface Answer {
 
 export function answerOf({ reply }: Extract<Exchange, { ok: true }>): Answer {
   const { status, headers } = reply;
-  // With a mark of byte order, where there is one: it is no JSON to the app.
+  // With a mark of byte order, where there is one: the specification has JSON alone.
   const text = reply.body.toString('utf8');
   return { status, headers, text, body: asObject(text), operation: null, reading: null };
 }

@@ -1,10 +1,11 @@
 import { isBatchOperation, isOperation } from '../contract/operations.ts';
-import { holdsSent, isEcho, memberNames, readSingle } from '../service/answers.ts';
+import { findUnusable, holdsSent, isEcho, memberNames } from '../service/answers.ts';
 import { callBatch } from '../service/call-batch.ts';
 import type { Exchange } from '../service/http/exchange.ts';
 import { readExchange } from '../service/http/failures.ts';
 import { givesToken, refusesEcho, type OperationName } from '../service/operations.ts';
 import type { ServiceProfile } from '../service/profile.ts';
+import { readSingle } from '../service/read-answers.ts';
 import type { ElementAnswer } from '../service/service-client.ts';
 import { done } from '../contract/errors.ts';
 import { openCleartext } from '../util/cleartext.ts';
@@ -46,12 +47,14 @@ export async function readAsApp(profile: ServiceProfile, asked: Asked, exchange:
       return read.value === ''
         ? { kind: 'refused', reason: 'an empty session' }
         : { kind: 'text', text: read.value };
+    const { emptyValues, limits } = profile;
+    const unusable = findUnusable(read.value, { emptyValues, maxLength: limits.valueLength });
+    if (unusable !== null && unusable !== 'service.nul-value') return { kind: 'refused', reason: unusable };
     const sent = text('value') || text('tokenValue');
     const isEchoed =
       (refuses && isEcho(sent, read.value)) || (givesToken(operation) && holdsSent(sent, read.value));
-    return isEchoed
-      ? { kind: 'refused', reason: 'service.echoed-value' }
-      : { kind: 'text', text: read.value };
+    if (isEchoed) return { kind: 'refused', reason: 'service.echoed-value' };
+    return { kind: 'text', text: read.value };
   }
   const elements = elementsIn(body['elements']);
   // What the app never sends.
@@ -61,7 +64,7 @@ export async function readAsApp(profile: ServiceProfile, asked: Asked, exchange:
       profile,
       operation,
       refusesEcho: refuses,
-      send: () => Promise.resolve(done({ json, requestId })),
+      send: () => Promise.resolve(done({ json, requestId, sessions: [] })),
       size: () => Math.max(1, elements.length),
       shrink: () => undefined,
       onUnreadable: () => undefined,

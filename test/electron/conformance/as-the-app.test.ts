@@ -80,7 +80,14 @@ describe('the conformance of a service reads as the app does', () => {
     [
       'a mark of byte order before every answer',
       onGood(/./, (answer) => (answer.text = `\ufeff${JSON.stringify(answer.body)}`)),
-      detokenize,
+      'Responses are minified JSON',
+    ],
+    [
+      'a member that stands twice',
+      onGood(/^tokenize$/, (answer) => {
+        answer.text = `{"token":"wrong",${JSON.stringify(answer.body).slice(1)}`;
+      }),
+      'Tokenize: a token for a value',
     ],
     [
       'a token that has the value in it',
