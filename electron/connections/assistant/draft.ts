@@ -7,7 +7,7 @@ import { profileFile } from '../../service/profile-difference.ts';
 import { fieldText, fieldValue, profileFields, type ProfileField } from '../../service/profile-schema.ts';
 import { namesCleartext, type ServiceProfile } from '../../service/profile.ts';
 import { dots, secretsOf, type ExampleSecrets } from './example-secrets.ts';
-import { matchOperations, subjects } from './match-operations.ts';
+import { isPair, matchOperations, subjects } from './match-operations.ts';
 import type { Change, Evidence, Remark } from './proposal.ts';
 import { propose } from './propose.ts';
 import type { Subject } from './roles.ts';
@@ -49,13 +49,14 @@ export function makeDraft({ connection, profile, examples, edits }: DraftOptions
     connection.definitions.map(({ name }) => name),
   );
   const secrets = secretsOf({ examples, matched: known, samples });
-  const { changes, remarks } = propose({
+  const { changes, remarks: said } = propose({
     profile,
     examples: known,
     samples,
     secrets,
     basePath: new URL(connection.baseUrl).pathname,
   });
+  const remarks = [...said];
   const fields = profileFields();
   const made = structuredClone(profile);
   const proposed = new Map(changes.map((change) => [change.path.join('.'), change]));
@@ -69,6 +70,9 @@ export function makeDraft({ connection, profile, examples, edits }: DraftOptions
     else failure ??= { code: 'connection.invalid', subject: `service profile: ${path}`.slice(0, 300) };
   }
   const content = profileFile(made);
+  const used = new Set(matched.values());
+  const unclear = examples.filter((one, index) => isPair(one) && !used.has(index)).length;
+  if (unclear > 0) remarks.push({ subject: null, kind: 'example-unclear', names: String(unclear) });
   return { content, changes: proposed, matched, remarks, fields, profile: made, secrets, failure };
 }
 

@@ -51,7 +51,10 @@ export type RemarkKind =
   | 'reference-number'
   | 'reference-unclear'
   | 'conflict'
-  | 'value-as-name';
+  | 'value-as-name'
+  | 'example-unclear'
+  | 'dates-unclear'
+  | 'pages-unclear';
 
 export interface Proposal {
   readonly changes: readonly Change[];
