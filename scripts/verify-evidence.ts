@@ -107,6 +107,9 @@ class Unverifiable extends Error {}
 
 const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
 
+/** What calls itself so was made by a workstation, whatever became of it. */
+const isOurs = /tokendesk-(?:evidence|receipt)/;
+
 /** Where the page holds the document. No "<" is in it. */
 const slot = /(<script type="application\/json" id="evidence">)([^<]*)(<\/script>)/;
 
@@ -142,12 +145,16 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
     if (text.trim() === '') throw new Unverifiable(`${file} is empty.`);
     const isPage = /^<!doctype html>/i.test(text);
     const written = isPage ? slot.exec(text)?.[2] : text.replaceAll('\r\n', '\n').trim();
+    if (written === undefined && isOurs.test(text)) {
+      problems.push('The page was changed: its evidence is not where it was.');
+      return;
+    }
     if (written === undefined) throw new Unverifiable(`${file} is a page that holds no evidence.`);
     let document: Document & { readonly format?: unknown; readonly version?: unknown };
     try {
       document = JSON.parse(written) as typeof document;
     } catch {
-      if (!/tokendesk-(?:evidence|receipt)/.test(written)) throw new Unverifiable(`${file} is not JSON.`);
+      if (!isOurs.test(written)) throw new Unverifiable(`${file} is not JSON.`);
       problems.push('The file was cut off or changed: it is no JSON any more.');
       return;
     }
