@@ -89,7 +89,7 @@ export const encryptedSpec = z.object({ version: z.literal(2), jobId: z.string()
 const specContext = 'job.json';
 
 /** `state.json`: how far a job got, for the list. Where the journal differs in the count of rows, the journal is right. */
-export const storedState = z.object({
+const storedState = z.object({
   state: jobState,
   endedAt: z.string().nullable(),
   total: z.number().nullable(),
