@@ -1,4 +1,4 @@
-import { bareText, repeatsIn, replaceRepeated } from '../../masking/plain-text.ts';
+import { bareText, replaceRepeated } from '../../masking/plain-text.ts';
 import { isObject, type CallExample } from '../../parsing/service-examples/example.ts';
 import { isSecretHeader } from '../../service/profile-fields.ts';
 import { memberNames } from '../../service/answers.ts';
@@ -75,14 +75,21 @@ export function secretsOf({ examples, matched, samples }: SecretsOptions): Examp
   const add = (text: string): void => {
     if (isReal(text) && !samples.definitions.has(text)) found.add(text);
   };
+  const kinds = new Map<string, { readonly isSecret: boolean; readonly isOpen: boolean }>();
+  const kindOf = (name: string) => {
+    const known = kinds.get(name);
+    if (known !== undefined) return known;
+    const kind = { isSecret: speaksOfSecret(name), isOpen: isOpenName(name) || isName(name) };
+    kinds.set(name, kind);
+    return kind;
+  };
   for (const { request, answer, query, headers } of examples) {
     for (const [name, text] of [...textsOf(request), ...textsOf(answer), ...query]) {
       // A document's word for what stands there.
       if (flat(text) === flat(name)) continue;
-      const isSecret =
-        speaksOfSecret(name) ||
-        (text.length >= minUnnamed && !saysNothing.test(text) && !isOpenName(name) && !isName(name));
-      if (isSecret) add(text);
+      const { isSecret, isOpen } = kindOf(name);
+      const isUnnamed = !isOpen && text.length >= minUnnamed && !saysNothing.test(text);
+      if (isSecret || isUnnamed) add(text);
     }
     for (const [name, value] of headers)
       if (isSecretHeader(name)) add(value.replace(/^(?:bearer|basic|digest|negotiate)\s+/i, ''));
@@ -90,19 +97,35 @@ export function secretsOf({ examples, matched, samples }: SecretsOptions): Examp
   for (const subject of ['CreateSession', portalSubjects[0]] as const)
     for (const [name, text] of textsOf(matched.get(subject)?.request))
       if (!isOpenName(name) && scoreOf(parameterNames.policy, name) < 8) add(text);
-  const secrets = [...found].sort((one, other) => other.length - one.length);
-  const exact = new Set(secrets.map((text) => text.toLowerCase()));
-  // A word may be a part of another: a value that is one is told where it stands alone.
-  const long = secrets.filter((text) => bareText(text).length >= minWithin && !/^[A-Za-z]+$/.test(text));
+  const exact = new Set([...found].map((text) => text.toLowerCase()));
+  // By how they begin: a text is looked through once, however many there are.
+  const byStart = new Map<string, { readonly secret: string; readonly bare: string }[]>();
+  for (const secret of found) {
+    const bare = bareText(secret);
+    // A word may be a part of another: a value that is one is told where it stands alone.
+    if (bare.length < minWithin || /^[A-Za-z]+$/.test(secret)) continue;
+    const start = bare.slice(0, minWithin);
+    const known = byStart.get(start);
+    if (known === undefined) byStart.set(start, [{ secret, bare }]);
+    else known.push({ secret, bare });
+  }
+  const heldBy = (text: string): string[] => {
+    const bare = bareText(text);
+    const held = new Set<string>();
+    for (let at = 0; at + minWithin <= bare.length; at++)
+      for (const one of byStart.get(bare.slice(at, at + minWithin)) ?? [])
+        if (bare.startsWith(one.bare, at)) held.add(one.secret);
+    return [...held].sort((one, other) => other.length - one.length);
+  };
 
-  const holds = (text: string): boolean => exact.has(text.trim().toLowerCase()) || long.some(repeatsIn(text));
+  const holds = (text: string): boolean => exact.has(text.trim().toLowerCase()) || heldBy(text).length > 0;
   const hide = (text: string): string => {
     if (exact.has(text.trim().toLowerCase())) return dots;
-    const repeats = repeatsIn(text);
-    const shown = long.filter(repeats).reduce((less, secret) => replaceRepeated(less, secret, dots), text);
+    const shown = heldBy(text).reduce((less, secret) => replaceRepeated(less, secret, dots), text);
     return shown.replaceAll(/[^\s/]+/g, (word) => {
       const own = decodeSegment(word);
-      return exact.has(own.toLowerCase()) || looksLikeValue(own) || holds(own) ? dots : word;
+      const isHidden = exact.has(own.toLowerCase()) || looksLikeValue(own) || (own !== word && holds(own));
+      return isHidden ? dots : word;
     });
   };
   return {
