@@ -1,4 +1,4 @@
-import { maskNumbers } from '../masking/masking.ts';
+import { mask } from '../masking/masking.ts';
 import { replaceRepeated } from '../masking/plain-text.ts';
 import type { Target } from './target.ts';
 import { NotShown, NotTried } from './unchecked.ts';
@@ -48,6 +48,8 @@ export async function check(statement: Statement, target: Target): Promise<Resul
   }
 }
 
+/** As long as an SSN or a card number. A check counts requests, with more than a blank between its figures. */
+const longNumber = /\d(?:[ -]?\d){8,}/g;
 /** Fewer signs are in other words by chance. */
 const minSecret = 4;
 
@@ -59,5 +61,5 @@ function shownRemark(remark: string, { secrets }: Pick<Target, 'secrets'>): stri
   const plain = remark.replaceAll(/[\p{C}\u2028\u2029]/gu, ' ').slice(0, 1_000);
   const known = [...secrets].filter(({ length }) => length >= minSecret).sort((a, b) => b.length - a.length);
   const shown = known.reduce((text, secret) => replaceRepeated(text, secret, '••••••••'), plain);
-  return maskNumbers(shown).slice(0, 500);
+  return shown.replaceAll(longNumber, (digits) => mask('card', digits)).slice(0, 500);
 }

@@ -205,6 +205,8 @@ describe('a report holds nothing of an answer that may be a secret', () => {
     expect(await said(`key ${target.apiKey} of 5105 1051 0510 5100`)).toBe(
       'key •••••••• of 5105 10•• •••• 5100',
     );
+    const counts = '345 × 200, 112 × 400, 15 × 405, 30 × 401, 62 × 403';
+    expect(await said(counts)).toBe(counts);
     await target.close();
   });
 });
