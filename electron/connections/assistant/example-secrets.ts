@@ -50,10 +50,16 @@ function* textsOf(json: unknown, name = '', depth = 0): Generator<readonly [name
   else if (isObject(json)) for (const [own, one] of Object.entries(json)) yield* textsOf(one, own, depth + 1);
 }
 
-/** What stands in an address and is no word of it. A day names a version, and a version has few digits. */
-export const looksLikeValue = (text: string): boolean =>
-  !/^\d{4}-\d\d-\d\d$/.test(text) &&
-  (/\d{5}/.test(text) || (text.length >= 16 && (text.match(/\d/g)?.length ?? 0) >= 3));
+/** What stands in an address and is no word of it: a long number, or letters and digits mixed as in an ID. */
+export function looksLikeValue(text: string): boolean {
+  // A day or a number behind a v names a version.
+  if (/^(?:\d{4}-\d\d-\d\d|v\d{1,8})$/i.test(text)) return false;
+  if (/\d{5}/.test(text)) return true;
+  const mixed = text
+    .split(/[-_.~]/)
+    .filter((part) => /[a-z]/i.test(part) && /\d.*\d/.test(part) && !/^[a-z]+\d{1,4}$/i.test(part));
+  return mixed.some(({ length }) => length >= 8) || mixed.length >= 3;
+}
 
 export function decodeSegment(segment: string): string {
   try {

@@ -225,6 +225,23 @@ describe('no secret and no value of an example gets into a profile or the window
       expect(JSON.stringify([content, view])).not.toContain(secret);
   });
 
+  test.each(['v20260101', '2026-01-01', 'token-service-2026', 'vault2', 'unprotect'])(
+    'and a path with %s in it is taken',
+    (word) => {
+      const { content } = proposed(signIn() + tokenize() + reveal(`/x/${word}/reveal`));
+      expect(content.operations?.['Detokenize']).toMatchObject({ path: `/x/${word}/reveal` });
+    },
+  );
+
+  test.each(['550e8400-e29b-41d4-a716-446655440000', 'a1b2c3d4e5', 'AB12C-CD34E-EF56G', '40817'])(
+    'and a path with %s in it is not',
+    (id) => {
+      const { content, remarks } = proposed(signIn() + tokenize() + reveal(`/x/${id}/reveal`));
+      expect(content.operations?.['Detokenize']).not.toHaveProperty('path');
+      expect(remarks).toContain('Detokenize value-in-address value');
+    },
+  );
+
   test('numbers of the portal’s sign-in', () => {
     const { content, remarks } = proposed(
       wire(
