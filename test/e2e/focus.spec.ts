@@ -22,6 +22,11 @@ test('from the file to its export by the keys, the focus is never lost', async (
   await go(page, 'Batch');
   await page.getByRole('button', { name: 'Choose a file' }).focus();
 
+  // The keys are printed on the buttons, and those for a file work on any page.
+  await expect(page.getByRole('button', { name: 'Choose a file' })).toContainText('Ctrl O');
+  await go(page, 'Activity');
+  await page.keyboard.press('Control+F');
+  await expectFocus(page, /./);
   await systemDialogs.get(page)?.(file);
   await page.keyboard.press('Control+O');
   await page.getByRole('region', { name: /^First rows/ }).waitFor();
@@ -36,6 +41,8 @@ test('from the file to its export by the keys, the focus is never lost', async (
   await page.getByRole('combobox', { name: 'Mapping: Cards' }).waitFor();
   await expectFocus(page, /^Test 20 rows/);
 
+  await expect(page.getByRole('button', { name: 'Test 20 rows' })).toContainText('Ctrl Shift Enter');
+  await expect(page.getByRole('button', { name: /^Run on/ })).toContainText('Ctrl Enter');
   await page.keyboard.press('Control+Shift+Enter');
   await expect(page.getByRole('status', { name: 'Rows shown' })).toContainText('2 of 3 rows');
   await expectFocus(page, /./);
@@ -43,6 +50,7 @@ test('from the file to its export by the keys, the focus is never lost', async (
   await page.getByRole('status', { name: 'Sum' }).waitFor();
   await expectFocus(page, /^Finished/);
 
+  await expect(page.getByRole('button', { name: 'Export', exact: true })).toContainText('Ctrl E');
   await page.keyboard.press('Control+E');
   await expect(page.getByRole('region', { name: 'Export', exact: true }).locator(':focus')).toHaveCount(1);
   await page.keyboard.press('Escape');
