@@ -96,3 +96,22 @@ test('the pages of an administrator keep the focus', async ({ page }) => {
   await page.getByRole('navigation', { name: 'Places' }).waitFor();
   await expectFocus(page, /./);
 });
+
+test('a button that goes by what it does leaves the focus on its page', async ({ page }) => {
+  await startBuiltIn(page);
+  await choose(page, 'Policy', 'analyst');
+  await go(page, 'Reports');
+  await page.getByRole('button', { name: 'Sign in to the built-in portal' }).click();
+  await expect(page.getByText(/signed in as reporter/)).toBeVisible();
+  await expectFocus(page, /./);
+  await go(page, 'Administration');
+  await page.getByRole('button', { name: 'Sign in as administrator' }).click();
+  await expect(page.getByText(/signed in as admin/)).toBeVisible();
+  await expectFocus(page, /./);
+  await go(page, 'Batch');
+  await page.getByRole('button', { name: 'Try the sample file' }).click();
+  const suggestions = page.getByRole('button', { name: /^Use \d suggestions$/ });
+  await suggestions.click();
+  await expect(suggestions).toHaveCount(0);
+  await expectFocus(page, /./);
+});
