@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Job, Mapping } from '../../../electron/contract/models/batch.ts';
+import type { Job } from '../../../electron/contract/models/batch.ts';
+import type { Mapping } from '../../../electron/contract/models/mapping.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { openApi } from '../../../src/lib/api.ts';
 import { AppStore } from '../../../src/lib/app-store.svelte.ts';
@@ -29,7 +30,7 @@ import {
   samplesFor,
 } from '../../../src/features/batch/draft/pattern.svelte.ts';
 import { formatNormal } from '../../../src/features/batch/draft/suggestions.ts';
-import { exportContents } from '../../../electron/contract/export-choice.ts';
+import { defaultExport, exportContents } from '../../../electron/contract/export-choice.ts';
 import {
   canTryNow,
   failedRowsExport,
@@ -304,6 +305,18 @@ describe('a run', () => {
     await controller.run?.export(failedRowsExport(data.job(), 'csv'));
     expect(controller.run?.panel).toBe('export');
     expect(controller.run?.exported).toBeNull();
+  });
+
+  it('begins an export as the last result of its mapping was written', async () => {
+    const { controller, fake } = await open({ jobs: [data.job({ mapping: 'Month' })] });
+    const { jobId: _, grounds: _g, passphrase: _p, ...usual } = defaultExport(data.job());
+    const exported = { ...usual, content: 'tokens', rows: 'all', safety: 'exact' } as const;
+    fake.mappings = [{ id: 'mapping-1', name: 'Month', columns: [], exported }];
+    controller.view('job-1');
+    controller.run?.open('export');
+    await expect.poll(() => controller.run?.panel).toBe('export');
+    const choice = defaultExport(data.job(), controller.run?.lastForm);
+    expect(choice).toMatchObject({ content: 'tokens', safety: 'exact', grounds: null });
   });
 
   it('is listed from whichever page of the list it comes in', async () => {

@@ -10,7 +10,8 @@ import {
   type EventPayload,
 } from '../../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
-import type { DamagedJob, Job, Mapping } from '../../../electron/contract/models/batch.ts';
+import type { DamagedJob, Job } from '../../../electron/contract/models/batch.ts';
+import type { Mapping } from '../../../electron/contract/models/mapping.ts';
 import type { ConnectionView, ProfileView } from '../../../electron/contract/models/connection.ts';
 import type { AppState, LockedAppState } from '../../../electron/contract/models/app.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';

@@ -6,6 +6,7 @@ import type {
   CanaryCell,
   ExportChoice,
   Exported,
+  ExportForm,
   Job,
   MendResult,
   PolicyChange,
@@ -108,6 +109,8 @@ export class BatchRun {
   /** What the run sent first; empty before, and after the app was started again. */
   firstValues = $state.raw<CanaryCell[]>([]);
   exported = $state.raw<Exported | null>(null);
+  /** How the last result of the batch's mapping was written; null where none was. */
+  lastForm = $state.raw<ExportForm | null>(null);
   /** How far the file is written; null while none is. */
   exporting = $state.raw<{ share: number; rows: number; since: number } | null>(null);
   /** The last export was stopped by hand. */
@@ -254,7 +257,16 @@ export class BatchRun {
     this.panelFailure = null;
     this.exported = null;
     this.exportStopped = false;
-    this.panel = panel;
+    if (panel === 'export' && this.job !== undefined && this.job.mapping !== null)
+      void this.#openExport(this.job.mapping);
+    else this.panel = panel;
+  }
+
+  async #openExport(name: string): Promise<void> {
+    const mappings = await this.#api.call('batch.mappings', {});
+    const mapping = mappings.ok ? mappings.value.find((one) => one.name === name) : undefined;
+    this.lastForm = mapping?.exported ?? null;
+    this.panel = 'export';
   }
 
   close(): void {
