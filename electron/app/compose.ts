@@ -94,6 +94,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     passphraseMissing,
     settingsDamage,
     removedPartials: () => [...pages.batch.removedPartials()].slice(0, 100),
+    leftPartials: () => [...pages.batch.leftPartials()].slice(0, 100),
     upgradedFrom: noteVersion(store, platform.version),
     webhooks: () => webhooks.state(),
     provided: () => [...provided],

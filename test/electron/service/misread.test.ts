@@ -129,7 +129,9 @@ describe('a batch', () => {
 
   test('that answers with the value of another element has answered in clear', async () => {
     const values = ['5555555555554444', 'tok-2', 'tok-3'];
-    const body = JSON.stringify({ elements: values.map((Value, at) => ({ RefId: String(at + 1), Value })) });
+    const body = JSON.stringify({
+      elements: values.map((value, at) => ({ RefId: String(at + 1), Value: value })),
+    });
     expect(await batch('BatchTokenize', { body })).toMatchObject({
       elements: [{ ok: false, code: 'service.echoed-value' }, { ok: true }, { ok: true }],
     });
