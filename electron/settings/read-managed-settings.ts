@@ -77,8 +77,11 @@ export function systemOptions(system: NodeJS.Platform): ManagedOptions {
     uid: 0,
     folder: administratorFolder(system),
     run: async (file, args, encoding = 'utf8') => {
-      const options = { timeout: 20_000, windowsHide: true, encoding };
-      const { stdout } = await promisify(execFile)(file, [...args], options);
+      const { stdout } = await promisify(execFile)(file, [...args], {
+        timeout: 20_000,
+        windowsHide: true,
+        encoding,
+      });
       return stdout;
     },
     libraries: loadedLibraries,
