@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { anyLine } from '../electron/audit/lines.ts';
 import { encryptedSpec, storedState } from '../electron/batch/storing/job-files.ts';
-import { mapping } from '../electron/contract/models/batch.ts';
+import { mapping } from '../electron/contract/models/mapping.ts';
 import { deployment } from '../electron/contract/models/deployment.ts';
 import { evidenceFile } from '../electron/contract/models/evidence-file.ts';
 import { receipt } from '../electron/contract/models/receipt.ts';

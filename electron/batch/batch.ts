@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Handlers } from '../contract/calls.ts';
 import { createDrafts } from './calls/draft-calls.ts';
 import { createJobCalls } from './calls/job-calls.ts';
+import { createMappings } from './mappings.ts';
 import type { BatchOptions } from './options.ts';
 import { createOwnTokens } from './output/own-tokens.ts';
 import { createUnfinishedExports } from './output/unfinished-exports.ts';
@@ -32,11 +33,13 @@ export function createBatch(options: BatchOptions): Batch {
     audit: options.audit,
     now: () => options.clock.now(),
   });
-  const { forget, ...calls } = createJobCalls({ ...options, unfinished, own }, drafts, jobs);
+  const mappings = createMappings(options);
+  const { forget, ...calls } = createJobCalls({ ...options, unfinished, own, mappings }, drafts, jobs);
   const retention = createRetention({ ...options, jobs, onRemoved: forget });
   let cleaning = Promise.resolve();
   return {
     ...drafts.calls,
+    ...mappings.calls,
     ...calls,
     async start() {
       await drafts.removeStale();

@@ -1,4 +1,5 @@
-import type { Mapping, Notice, Plan, Preview, Source } from '../contract/models/batch.ts';
+import type { Notice, Plan, Preview, Source } from '../contract/models/batch.ts';
+import type { Mapping } from '../contract/models/mapping.ts';
 import { End, exitCodes } from './ends.ts';
 
 /* What the window asks a person about a file, and nobody is there to answer. */

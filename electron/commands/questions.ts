@@ -96,7 +96,7 @@ export async function exportJob(
   const grounds = reason === null ? null : { reason, caseReference };
   const end = await writeFile(
     { app, words, grounds },
-    { file: job.sourceName, out: folder },
+    { file: job.sourceName, out: folder, last: null },
     { job, run },
   ).then(
     (exported) => endOfFile(null, exported),

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import type { Job, Mapping, Plan, Preflight, Preview, Reading } from '../contract/models/batch.ts';
+import type { Job, Plan, Preflight, Preview, Reading } from '../contract/models/batch.ts';
+import type { Mapping } from '../contract/models/mapping.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import { knownNotices, savedReading } from '../contract/saved-mapping.ts';
@@ -38,7 +39,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
       const job = await runOne(file, mapping, run);
       const exported = await writeFile(
         { app, words, grounds: grounds() },
-        { file, out: given.out },
+        { file, out: folderOf(file, mapping), last: mapping.exported ?? null },
         { job, run },
       );
       end = endOfFile(run.takenUp, exported);
@@ -86,7 +87,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     const decided = savedReading(mapping, preview);
     if (Object.keys(decided).length > 0) preview = await look(decided);
     const plan = planOf(mapping, preview);
-    requireFolder(path.resolve(given.out ?? path.dirname(file)));
+    requireFolder(folderOf(file, mapping));
 
     const before = given.anew ? null : await value('batch.takeUp', { sourceId, plan, mapping: mapping.name });
     if (before !== null) {
@@ -106,6 +107,11 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
       run.job = job;
       print({ kind: 'progress', file: path.basename(file), rows: job.committed, total: job.total });
     });
+  }
+
+  /** Where the result goes: where the last one went that was written by hand, if nothing is said. */
+  function folderOf(file: string, { exported }: Mapping): string {
+    return path.resolve(given.out ?? exported?.folder ?? path.dirname(file));
   }
 
   function grounds(confirmRows?: number): Grounds | null {
@@ -134,7 +140,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
         notices.filter((notice) => !known.includes(notice)),
         words.notice,
       );
-    const asked = { sourceId, plan, mapping: mapping.name };
+    const asked = { sourceId, plan, mapping: mapping.name, takesUp: true };
     const { jobId } = await value('batch.start', {
       ...asked,
       grounds: grounds(given.yes ? rows : undefined),

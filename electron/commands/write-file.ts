@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { defaultExport } from '../contract/export-choice.ts';
-import type { Exported, Job } from '../contract/models/batch.ts';
+import type { Exported, ExportForm, Job } from '../contract/models/batch.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import type { Asked, Words } from './asked.ts';
@@ -21,19 +21,19 @@ interface WriteOptions {
 }
 
 /**
- * Writes masks or tokens of a batch beside `file`, or into `out`, under a name that is free, with a signed receipt. `run` has
- * what was written also where it ends with a failure.
+ * Writes masks or tokens of a batch of `file` into `out`, under a name that is free, with a signed receipt: in the form of
+ * `last`, if there is one. `run` has what was written also where it ends with a failure.
  */
 export async function writeFile(
   { app, words, grounds }: WriteOptions,
-  { file, out }: { readonly file: string; readonly out: string | null },
+  { file, out, last }: { readonly file: string; readonly out: string; readonly last: ExportForm | null },
   { job, run }: { readonly job: Job; readonly run: FileRun },
 ): Promise<Exported> {
-  const choice = defaultExport(job);
+  const choice = defaultExport(job, last);
   const { name, ext } = path.parse(file);
   const suffix =
     choice.format === 'workbook' ? '.xlsx' : choice.safety === 'source' ? textSuffix(ext) : '.csv';
-  const base = path.join(path.resolve(out ?? path.dirname(file)), `${name}_${choice.content}`);
+  const base = path.join(out, `${name}_${choice.rows === 'matches' ? 'matches' : choice.content}`);
   let target = `${base}${suffix}`;
   for (let count = 2; fs.existsSync(target); count++) target = `${base}-${count}${suffix}`;
   app.exportTo(target);

@@ -1,6 +1,7 @@
 import { Agent, fetch, request, type Dispatcher } from 'undici';
 import { formatDay } from '../portal/portal.ts';
-import { isObject, memberAt, readList, readSingle } from '../service/answers.ts';
+import { isObject, memberAt } from '../service/answers.ts';
+import { readList, readSingle } from '../service/read-answers.ts';
 import { readProfile, type ServiceProfile } from '../service/profile.ts';
 import { accountSchema, samples, type Account } from './account.ts';
 import { NotTried } from './unchecked.ts';
@@ -188,7 +189,7 @@ export class Target {
     const { element, operations } = this.profile;
     const values = operations[operation as SessionOperation].answer;
     if (status !== 200) throw new Error(`Expected elements in the answer, status ${status}.`);
-    const list = readList(this.profile, jsonOf(text), values[0] ?? '');
+    const list = readList(this.profile, jsonOf(text), { valueName: values[0] ?? '', mayLack: false });
     if (!list.ok)
       throw new Error(`Expected a list in the answer, found ${(list.failure.members ?? []).join(', ')}.`);
     return list.value

@@ -7,7 +7,7 @@ import type { ConnectionProfiles } from './profiles.ts';
 import type { Handlers } from '../contract/calls.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { ManagedSettings, Settings } from '../contract/models/app.ts';
-import type { Mapping } from '../contract/models/batch.ts';
+import type { Mapping } from '../contract/models/mapping.ts';
 import {
   connectionDraft,
   type Connection,
@@ -76,7 +76,7 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
           const profile = profiles.carried(connection.id);
           return { ...carried.parse(connection), ...(profile !== null && { profile }) };
         }),
-      mappings: harmless.map(({ id: _, ...rest }) => rest),
+      mappings: harmless.map(({ id: _, exported, ...rest }) => ({ ...rest, ...withoutFolder(exported) })),
       reasons: settings().reasons,
     };
     const text = `${JSON.stringify(content, null, 2)}\n`;
@@ -251,6 +251,13 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
       return made.filter(({ kind }) => kind === 'connection');
     },
   };
+}
+
+/** A folder is of this computer, and says who uses it. */
+function withoutFolder(exported: Mapping['exported']): Pick<Mapping, 'exported'> {
+  if (exported === undefined) return {};
+  const { folder: _, ...form } = exported;
+  return { exported: form };
 }
 
 /** A header may be the first row of a file without one, and an expression may be made of a value. */

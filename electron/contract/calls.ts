@@ -20,7 +20,6 @@ import {
   mendResult,
   job,
   jobsPerPage,
-  mapping,
   notice,
   opened,
   plan,
@@ -33,6 +32,7 @@ import {
   sourceRows,
   takenChanges,
 } from './models/batch.ts';
+import { mapping } from './models/mapping.ts';
 import { columnProfile, foundCell, rowsPage, someColumns, rowsQuery, tableLayout } from './models/rows.ts';
 import {
   clientCertificate,
@@ -117,8 +117,8 @@ const plannedRows = z.strictObject({
   mayBeTokens: z.boolean().optional(),
 });
 
-/** By a command: the mapping it was given, by which it finds its batch again. */
-const ofRun = { mapping: name.optional() };
+/** `mapping`: the saved one that made the plan. `takesUp`: a command's, by which it finds its batch again. */
+const ofRun = { mapping: name.optional(), takesUp: z.boolean().optional() };
 
 /**
  * Every call the window can make, once. The preload's functions, the window's types, main's handlers and the tests'

@@ -1,4 +1,4 @@
-import type { ExportChoice, Job } from './models/batch.ts';
+import type { ExportChoice, ExportForm, Job } from './models/batch.ts';
 import { columnOperations, operationInfo } from './operations.ts';
 
 /** Rows that fit on one sheet of a workbook, below its header. */
@@ -26,20 +26,34 @@ export function exportContents({
 }
 
 /**
- * The export that is offered first: by what the job did, in the source's own dialect. What a sheet was read from has no
- * dialect of text that a person would know again.
+ * The export that is offered first: as the last result of its mapping was written, else by what the job did, in the source's
+ * own dialect. What a sheet was read from has no dialect of text that a person would know again.
  */
-export function defaultExport(job: Job): ExportChoice {
-  return {
-    jobId: job.jobId,
-    content: exportContents(job)[0] ?? 'masked',
+export function defaultExport(job: Job, last: ExportForm | null = null): ExportChoice {
+  const contents = exportContents(job);
+  const isMatch = job.plan.columns.some(({ operation }) => operation === 'match');
+  const fitsSheet = job.tally.rows <= maxSheetRows;
+  const usual: ExportForm = {
+    content: 'masked',
     rows: 'all',
-    format: job.isWorkbook && job.tally.rows <= maxSheetRows ? 'workbook' : 'csv',
+    format: job.isWorkbook ? 'workbook' : 'csv',
     safety: job.isWorkbook ? 'spreadsheet' : 'source',
     encoding: 'utf-8',
     delimiter: job.plan.reading.delimiter,
     byteOrderMark: true,
     newline: '\r\n',
+  };
+  const { encoding, delimiter, byteOrderMark, newline, ...form } = last ?? usual;
+  return {
+    jobId: job.jobId,
+    content: last !== null && contents.includes(last.content) ? last.content : (contents[0] ?? 'masked'),
+    rows: isMatch ? form.rows : 'all',
+    format: fitsSheet ? form.format : 'csv',
+    safety: job.isWorkbook && form.safety === 'source' ? 'spreadsheet' : form.safety,
+    encoding,
+    delimiter,
+    byteOrderMark,
+    newline,
     grounds: null,
     passphrase: null,
   };

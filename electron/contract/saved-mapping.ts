@@ -1,4 +1,5 @@
-import type { Mapping, Notice, Preview, Reading } from './models/batch.ts';
+import type { Notice, Preview, Reading } from './models/batch.ts';
+import type { Mapping } from './models/mapping.ts';
 import { placeOf } from './table-place.ts';
 
 /** What was decided for the mapping's file, where it is one of the guesses for this one. What is certain stays. */

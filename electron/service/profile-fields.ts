@@ -1,7 +1,12 @@
 import { z } from 'zod';
 
 /** A member on the wire. In an answer, with dots one inside another: `Outcome.Tkn`. */
-export const member = z.string().min(1).max(100);
+export const member = z
+  .string()
+  .min(1)
+  .max(100)
+  // Set as a member this one is none.
+  .regex(/^(?!__proto__$)/);
 /** Accepted members, the first that is there wins. */
 export const members = z.array(member).min(1).max(40);
 /** Joined to {base_url}: no host, no query, no way up. */

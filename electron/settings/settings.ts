@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mapping } from '../contract/models/batch.ts';
+import { mapping } from '../contract/models/mapping.ts';
 import { tableLayout } from '../contract/models/rows.ts';
 import { connection, givenKind, policyGrants } from '../contract/models/connection.ts';
 import { count, id, instant, name } from '../contract/models/fields.ts';

@@ -198,6 +198,8 @@ export interface TestApp {
   onExporting: (progress: EventPayload<'batch.exporting'>) => void;
   /** Where the next export goes. */
   target: string | null;
+  /** What the save dialogs proposed. */
+  readonly suggested: { name: string; beside: string | null }[];
   write(name: string, content: string | Buffer): Promise<string>;
   open(path: string): Promise<string>;
   /** Starts a job and waits until it stops by itself. */
@@ -284,7 +286,10 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     parser: testParser,
     platform: {
       chooseFile: () => Promise.resolve(chosen),
-      chooseTarget: ({ name }) => Promise.resolve(app.target === '' ? join(folder, name) : app.target),
+      chooseTarget(suggestion) {
+        app.suggested.push(suggestion);
+        return Promise.resolve(app.target === '' ? join(folder, suggestion.name) : app.target);
+      },
       droppedFile: (reference) => Promise.resolve(reference === '' ? null : reference),
       showInFolder: (file) => (app.shownFiles.push(file), true),
       send(event, payload) {
@@ -330,6 +335,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     onComparing: () => undefined,
     onExporting: () => undefined,
     target: '',
+    suggested: [],
     batch: createBatch(options),
     async write(name, content) {
       const path = join(folder, name);

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Asked } from '../../electron/commands/asked.ts';
-import type { Mapping } from '../../electron/contract/models/batch.ts';
+import type { Mapping } from '../../electron/contract/models/mapping.ts';
 
 export const monthCards = ['4111118124045251', '5500005555555559', '4012888888881881', '6011111111111117'];
 

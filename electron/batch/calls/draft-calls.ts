@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { EventPayload, Handlers } from '../../contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
-import { mapping as mappingSchema, type Mapping, type Plan } from '../../contract/models/batch.ts';
+import type { Plan } from '../../contract/models/batch.ts';
 import type { Connection } from '../../contract/models/connection.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { ServiceClient } from '../../service/service-client.ts';
-import type { StoredMapping } from '../../settings/settings.ts';
-import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../options.ts';
 import type { OwnTokens } from '../output/own-tokens.ts';
 import { maxTriedRows, tryRows } from '../output/try-rows.ts';
@@ -19,7 +17,6 @@ import type { Format } from '../reading/read-rows.ts';
 import { createSources, type OpenSource, type Sources } from '../reading/sources.ts';
 import { createSpread } from '../running/brake.ts';
 import { identifyRun, type RunIdentity } from '../running/run-identity.ts';
-import { keyAccount } from '../storing/job-files.ts';
 
 export type DraftCalls = Pick<
   Handlers<'batch'>,
@@ -34,9 +31,6 @@ export type DraftCalls = Pick<
   | 'batch.preflight'
   | 'batch.testPattern'
   | 'batch.try'
-  | 'batch.mappings'
-  | 'batch.saveMapping'
-  | 'batch.removeMapping'
 >;
 
 export interface Drafts {
@@ -55,9 +49,9 @@ export interface Drafts {
   close(): Promise<void>;
 }
 
-/** From a file or pasted rows to a plan that may run: sources, plans, and mappings stored by name. */
+/** From a file or pasted rows to a plan that may run: sources and plans. */
 export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTokens, 'columnsOf'> }): Drafts {
-  const { clients, connections, parser, platform, store } = options;
+  const { clients, connections, parser, platform } = options;
   const sources = createSources(options);
   /** By source. */
   const preflights = new Map<string, AbortController>();
@@ -287,30 +281,6 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
         return tryRows({ source: opened.bytes, format, view, client, jobId });
       });
     },
-    async 'batch.mappings'() {
-      const stored = store.read('mappings');
-      if (stored.every((mapping) => 'columns' in mapping)) return done(stored);
-      const key = await options.keychain.key(keyAccount);
-      return key.ok ? done(stored.flatMap((mapping) => decryptMapping(mapping, key.value) ?? [])) : key;
-    },
-    async 'batch.saveMapping'({ name, ...stored }) {
-      const key = await options.keychain.key(keyAccount);
-      if (!key.ok) return key;
-      const id = randomUUID();
-      // It replaces one of the same name.
-      const others = store.read('mappings').filter((mapping) => mapping.name !== name);
-      const cipher = createRecordCipher(key.value, id);
-      const encrypted = cipher
-        .encrypt(Buffer.from(JSON.stringify(stored)), mappingContext)
-        .toString('base64');
-      const saved = store.write('mappings', [...others, { id, name, encrypted }]);
-      return saved.ok ? done({ id }) : saved;
-    },
-    'batch.removeMapping'({ id }) {
-      const others = store.read('mappings').filter((mapping) => mapping.id !== id);
-      const saved = store.write('mappings', others);
-      return Promise.resolve(saved.ok ? done({}) : saved);
-    },
   };
 
   return {
@@ -326,22 +296,4 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       await sources.close();
     },
   };
-}
-
-const mappingContext = 'mapping';
-
-/** Null for one that was altered or encrypted under another key. */
-function decryptMapping(mapping: StoredMapping, masterKey: Uint8Array): Mapping | null {
-  if ('columns' in mapping) return mapping;
-  const { id, name, encrypted } = mapping;
-  const cleartext = createRecordCipher(masterKey, id).decrypt(
-    Buffer.from(encrypted, 'base64'),
-    mappingContext,
-  );
-  if (cleartext === null) return null;
-  const stored: unknown = JSON.parse(cleartext.toString());
-  // An earlier version stored the columns alone.
-  const inside = Array.isArray(stored) ? { columns: stored as unknown } : stored;
-  const read = mappingSchema.safeParse(Object.assign({ id, name }, inside));
-  return read.success ? read.data : null;
 }

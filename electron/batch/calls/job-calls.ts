@@ -5,6 +5,7 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { receiptFile, type WrittenReceipt } from '../../evidence/receipt.ts';
 import { maskNumbers } from '../../masking/masking.ts';
 import { sha256Of } from '../../storage/byte-source.ts';
+import type { MappingCalls, Mappings } from '../mappings.ts';
 import type { BatchOptions } from '../options.ts';
 import { checkExport, exportJob } from '../output/export.ts';
 import { createRemainingChecks } from '../output/remaining.ts';
@@ -25,13 +26,14 @@ import { withChunks } from './open-chunks.ts';
 
 const reportEveryMs = 100;
 
-type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls>;
+type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls | keyof MappingCalls>;
 
 /** What a person does with a job and its results. */
 export function createJobCalls(
   options: BatchOptions & {
     readonly unfinished: Pick<UnfinishedExports, 'during'>;
     readonly own: Pick<OwnTokens, 'remember'>;
+    readonly mappings: Pick<Mappings, 'exported' | 'rememberExport'>;
   },
   drafts: Pick<Drafts, 'check' | 'checkTokens' | 'count' | 'identify' | 'sources'>,
   jobs: JobList,
@@ -137,7 +139,7 @@ export function createJobCalls(
       const job = await jobs.findRun(run.value, plan);
       return job.ok ? done(job.value?.view() ?? null) : job;
     },
-    async 'batch.start'({ sourceId, plan, grounds, mayBeTokens, mapping }) {
+    async 'batch.start'({ sourceId, plan, grounds, mayBeTokens, mapping, takesUp }) {
       const checked = await drafts.check(sourceId, plan);
       if (!checked.ok) return checked;
       const draft = checked.value;
@@ -148,9 +150,11 @@ export function createJobCalls(
       if (isDisclosing && grounds === null) return failed('reveal.reason-required');
       const counted = isDisclosing ? await drafts.count(draft) : done(draft.counted);
       if (!counted.ok) return counted;
-      const run = mapping === undefined ? done(null) : await drafts.identify(draft, mapping);
+      const isFoundAgain = mapping !== undefined && takesUp === true;
+      const run = isFoundAgain ? await drafts.identify(draft, mapping) : done(null);
       if (!run.ok) return run;
-      const job = await jobs.create({ ...draft, counted: counted.value }, plan, run.value);
+      const begun = { mapping: mapping ?? null, run: run.value };
+      const job = await jobs.create({ ...draft, counted: counted.value }, plan, begun);
       if (!job.ok) return job;
       const { jobId } = job.value.spec;
       const { rows, guesses } = counted.value ?? { rows: 0, guesses: 0 };
@@ -257,7 +261,15 @@ export function createJobCalls(
       const stop = new AbortController();
       exports.set(jobId, stop);
       const writing = { ...options, checks, signal: stop.signal, report: exportReporter(jobId) };
-      const exported = await withJob(jobId, (job) => exportJob(writing, job, request.value));
+      const exported = await withJob(jobId, async (job) => {
+        const { mapping } = job.spec;
+        const { folder = null } = (await options.mappings.exported(mapping)) ?? {};
+        const written = await exportJob({ ...writing, folder }, job, request.value);
+        // A command writes as it was told: what a person chose stays.
+        if (written.ok && written.value !== null && choice.receipt !== true)
+          await options.mappings.rememberExport(mapping, choice, dirname(written.value.target));
+        return written;
+      });
       if (exports.get(jobId) === stop) exports.delete(jobId);
       if (!exported.ok || exported.value === null) return exported as Outcome<null>;
       const { target, ...sum } = exported.value;

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { AuditEnd } from '../../audit/entries.ts';
@@ -38,6 +38,8 @@ type ExportOptions = Pick<BatchOptions, 'audit' | 'gate' | 'managed' | 'platform
   readonly own: Pick<OwnTokens, 'remember'>;
   /** Ends the writing: no file is left. */
   readonly signal: AbortSignal;
+  /** Where the last result of its mapping was written to; null where none was: beside the source. */
+  readonly folder: string | null;
   /** How far it is, 0 to 1, after each piece that is written. */
   readonly report: (share: number, rows: number) => void;
 };
@@ -71,7 +73,7 @@ export async function exportJob(
   if (refused !== null) return refused;
   const target = await options.platform.chooseTarget({
     name: suggestName(spec.sourceName, choice, job.view()),
-    beside: spec.sourcePath,
+    beside: options.folder === null ? spec.sourcePath : join(options.folder, spec.sourceName),
   });
   if (target === null) return done(null);
   if (spec.sourcePath !== null && (await isSameFile(target, spec.sourcePath))) {

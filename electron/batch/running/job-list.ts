@@ -42,7 +42,7 @@ export interface JobList {
    */
   load(): Promise<Outcome<null>>;
   /** Stores and lists a job; nothing of it runs yet. Failures: keychain.*, file.*; job.busy while the app closes. */
-  create(draft: Draft, plan: Plan, run: RunIdentity | null): Promise<Outcome<BatchJob>>;
+  create(draft: Draft, plan: Plan, begun: Pick<JobSpec, 'mapping' | 'run'>): Promise<Outcome<BatchJob>>;
   /**
    * The newest one that such a run began, with this very plan: one whose policy a person changed is that person's. Waits for
    * `load`. Failures: those of `load`.
@@ -158,10 +158,10 @@ export function createJobList(options: JobListOptions): JobList {
 
   return {
     load: loadOnce,
-    async create(draft, plan, run) {
+    async create(draft, plan, begun) {
       const key = await options.keychain.key(keyAccount);
       if (!key.ok) return key;
-      const spec = await createSpec(draft, { plan, run, now: options.clock.now() });
+      const spec = await createSpec(draft, { plan, ...begun, now: options.clock.now() });
       const folder = join(options.folder, spec.jobId);
       const { copy } = draft.opened;
       const created = await createJobFolder(folder, {
@@ -224,7 +224,7 @@ export function createJobList(options: JobListOptions): JobList {
 
 async function createSpec(
   { opened, format, work, connection, counted }: Draft,
-  { plan, run, now }: { readonly plan: Plan; readonly run: RunIdentity | null; readonly now: number },
+  { plan, now, ...begun }: Pick<JobSpec, 'plan' | 'mapping' | 'run'> & { readonly now: number },
 ): Promise<JobSpec> {
   const columns = await firstColumns(opened.bytes, format);
   return {
@@ -254,7 +254,7 @@ async function createSpec(
       }),
     ],
     startedAt: new Date(now).toISOString(),
-    run,
+    ...begun,
   };
 }
 

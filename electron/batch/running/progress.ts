@@ -95,6 +95,7 @@ export function viewJob({ spec, stored, store, figures, rate, runWaiting }: JobS
     connectionName: spec.connectionName,
     environment: spec.environment,
     plan: spec.plan,
+    mapping: spec.mapping,
     columns: spec.columns.map(hideAnywhere),
     state: stored.state,
     startedAt: spec.startedAt,

@@ -57,6 +57,8 @@ const jobSpec = z.object({
   maskedColumns: z.array(z.object({ column: z.number(), kind: definitionKind })),
   columns: z.array(z.string()),
   startedAt: z.string(),
+  /** The saved one that it was begun with. */
+  mapping: z.string().nullable().default(null),
   /** Where a command began it, see `RunIdentity`. */
   run: z
     .object({

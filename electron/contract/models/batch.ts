@@ -211,7 +211,7 @@ const matchParts = z.discriminatedUnion('by', [
 export type MatchParts = z.infer<typeof matchParts>;
 
 /** What is done with one column. */
-const columnPlan = z.strictObject({
+export const columnPlan = z.strictObject({
   /** Position from 0. */
   column: count,
   operation: z.enum(columnOperationNames),
@@ -233,29 +233,6 @@ export const plan = z.strictObject({
   columns: z.array(columnPlan).min(1).max(20),
 });
 export type Plan = z.infer<typeof plan>;
-
-/** A plan stored under a name; columns are found again by their header. */
-export const mapping = z.strictObject({
-  id,
-  name,
-  /** Of the file it was saved for, whole; absent where an earlier version saved it. */
-  header: z.array(z.string().max(1_000)).max(1_000).optional(),
-  /** Where it was saved; absent where an earlier version did. */
-  origin: z.strictObject({ connectionId: id, environment: z.string().max(100) }).optional(),
-  /** How its file was read: what is a guess in the next one is taken to be so again. */
-  reading: reading.omit({ rowsBelow: true }).optional(),
-  /** What the person knew of its file when they saved it, with its numbers. */
-  notices: z
-    .array(notice.pick({ kind: true, count: true }).extend({ column: z.string().max(1_000).nullable() }))
-    .max(1_000)
-    .optional(),
-  /** Of a workbook, the sheet that it was saved for. */
-  sheet: z.string().max(100).optional(),
-  /** What the last of its files was like, counted before anything was sent: the next one is compared with it. */
-  normal: z.strictObject({ name: z.string().max(300), rows: count, notValid: count }).optional(),
-  columns: z.array(columnPlan.omit({ column: true }).extend({ header: z.string().max(1_000) })).max(20),
-});
-export type Mapping = z.infer<typeof mapping>;
 
 /** What the whole file says before anything is sent. `done` is false while counting goes on. */
 export const preflight = z.strictObject({
@@ -340,6 +317,8 @@ export const job = z.strictObject({
   connectionName: z.string(),
   environment: z.string(),
   plan,
+  /** The saved mapping it was begun with; null where there was none. */
+  mapping: z.string().nullable(),
   columns: z.array(z.string()),
   state: jobState,
   startedAt: instant,
@@ -442,6 +421,12 @@ export const exportChoice = z.strictObject({
   passphrase: obscuredPassphrase.nullable(),
 });
 export type ExportChoice = z.infer<typeof exportChoice>;
+
+/** How a whole result was written, so that the next one may be written so too. Never in clear, nor encrypted. */
+export const exportForm = exportChoice
+  .pick({ format: true, safety: true, encoding: true, delimiter: true, byteOrderMark: true, newline: true })
+  .extend({ content: z.enum(['masked', 'tokens']), rows: z.enum(['all', 'matches']) });
+export type ExportForm = z.infer<typeof exportForm>;
 
 /**
  * What an editor or a spreadsheet may have made of a cell that nobody touched: other line ends, other forms of the same

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { settings } from './app.ts';
-import { mapping } from './batch.ts';
 import { connectionDraft } from './connection.ts';
 import { id } from './fields.ts';
 import { importItem } from './import-item.ts';
+import { mapping } from './mapping.ts';
 
 /** What a connection's service profile differs in: the file that was imported into it, and what was fitted above it. */
 const carriedProfile = z.strictObject({

@@ -78,6 +78,35 @@ test('a month’s file is tokenized by the saved mapping, and every row is there
   expect(command.sent('BatchTokenize')).toBeGreaterThan(sent);
 });
 
+test('a result is written as the last one by hand was, and in its folder, unless another is named', async () => {
+  const desk = await openCommand();
+  onTestFinished(() => desk.close());
+  const october = path.join(desk.folder, 'october.csv');
+  await saveMapping(desk.app, october);
+  const results = path.join(desk.folder, 'results');
+  fs.mkdirSync(results);
+  const first = await run(['Cards', desk.write('september.csv', month(4))], { of: desk });
+  expect(path.dirname(first.result?.written ?? '')).toBe(desk.folder);
+  desk.app.exportTo(path.join(results, 'october.csv'));
+  const form = { content: 'tokens', rows: 'all', format: 'csv', safety: 'exact', newline: '\n' } as const;
+  const dialect = { encoding: 'utf-8', delimiter: ';', byteOrderMark: false } as const;
+  const choice = { ...form, ...dialect, jobId: first.result?.jobId ?? '', grounds: null, passphrase: null };
+  expect((await desk.app.ask('batch.export', choice)).ok).toBe(true);
+
+  const november = desk.write('november.csv', month(4));
+  const next = await run(['Cards', november], { of: desk });
+  expect(next.result).toMatchObject({ written: path.join(results, 'november_tokens.csv') });
+  expect(fs.readFileSync(next.result?.written ?? '', 'utf8').split('\n')[0]).toBe('id;card;note');
+  const elsewhere = await run(['Cards', november, `--out=${desk.folder}`], { of: desk });
+  expect(elsewhere.result?.written).toBe(path.join(desk.folder, 'november_tokens.csv'));
+  fs.rmSync(results, { recursive: true });
+  const gone = await run(['Cards', desk.write('december.csv', month(4))], { of: desk });
+  expect(gone.result).toMatchObject({
+    exitCode: exitCodes.refused,
+    sentence: `There is no folder ${results}. Nothing was sent.`,
+  });
+});
+
 test('several files are one command; the gravest end is its code, and each has its own', async () => {
   const good = command.write('good.csv', month(20));
   const bad = command.write('bad.csv', [...month(20), '20,no card,ok']);

@@ -1,12 +1,6 @@
 import { done, failed } from '../../../electron/contract/errors.ts';
-import type {
-  Exported,
-  Job,
-  Mapping,
-  Notice,
-  Preview,
-  Remaining,
-} from '../../../electron/contract/models/batch.ts';
+import type { Exported, Job, Notice, Preview, Remaining } from '../../../electron/contract/models/batch.ts';
+import type { Mapping } from '../../../electron/contract/models/mapping.ts';
 import type { FakeOptions } from './fake-bridge.ts';
 import * as data from './fake-data.ts';
 

@@ -10,7 +10,8 @@ import {
   type EventPayload,
 } from '../../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
-import type { DamagedJob, Job, Mapping } from '../../../electron/contract/models/batch.ts';
+import type { DamagedJob, Job } from '../../../electron/contract/models/batch.ts';
+import type { Mapping } from '../../../electron/contract/models/mapping.ts';
 import type { ConnectionView, ProfileView } from '../../../electron/contract/models/connection.ts';
 import type { AppState, LockedAppState } from '../../../electron/contract/models/app.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
@@ -140,6 +141,9 @@ const ofActive = ({ active }: AppState, lookup: Lookup): Lookup => ({
   connectionId: active?.connectionId ?? lookup.connectionId,
 });
 
+/** As long as those of a service: a layout has to have room for it. */
+const requestIdOf = (turn: number): string => `7f3a91c2-5d10-4b1e-9c33-${String(turn).padStart(12, '0')}`;
+
 function defaultAnswers(
   fake: Fake,
   lookups: Lookup[],
@@ -156,8 +160,8 @@ function defaultAnswers(
       ...ofActive(fake.state, base),
       revealedAt: null,
       copiedAt: null,
-      requestId: `aa10-${turn}`,
-      requestIds: [`aa10-${turn}`],
+      requestId: requestIdOf(turn),
+      requestIds: [requestIdOf(turn)],
       id: `lookup-${turn}`,
       at: data.at(turn * 61),
       ...over,

@@ -240,6 +240,7 @@ export function job(over: Partial<Job> = {}): Job {
         },
       ],
     },
+    mapping: null,
     columns: header,
     state: 'running',
     startedAt: at(0),

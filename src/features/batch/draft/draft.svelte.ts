@@ -4,7 +4,6 @@ import type {
   Column,
   ColumnPlan,
   Job,
-  Mapping,
   Notice,
   Plan,
   Preflight,
@@ -14,6 +13,7 @@ import type {
   SourceRows,
   TablePlace,
 } from '../../../../electron/contract/models/batch.ts';
+import type { Mapping } from '../../../../electron/contract/models/mapping.ts';
 import { placeOf } from '../../../../electron/contract/table-place.ts';
 import type { ResultRow } from '../../../../electron/contract/models/rows.ts';
 import type { Api } from '../../../lib/api.ts';
@@ -285,11 +285,13 @@ export class BatchDraft {
   async start(grounds: Grounds | null = null): Promise<string | null> {
     const plan = this.plan;
     if (plan === null) return null;
+    const mapping = this.saved.all.find(({ id }) => id === this.appliedMapping);
     const outcome = await this.#api.call('batch.start', {
       sourceId: this.source.sourceId,
       plan,
       grounds,
       ...(this.mayBeTokens && { mayBeTokens: true }),
+      ...(mapping !== undefined && { mapping: mapping.name }),
     });
     this.#asked('run', outcome, grounds);
     if (outcome.ok) void this.#rememberNormal();

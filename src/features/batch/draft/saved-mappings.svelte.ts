@@ -1,5 +1,5 @@
 import type { Failure, Outcome } from '../../../../electron/contract/errors.ts';
-import type { Mapping } from '../../../../electron/contract/models/batch.ts';
+import type { Mapping } from '../../../../electron/contract/models/mapping.ts';
 import type { Api } from '../../../lib/api.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
 

@@ -1,4 +1,5 @@
-import type { Column, ColumnPlan, Mapping, Preflight } from '../../../../electron/contract/models/batch.ts';
+import type { Column, ColumnPlan, Preflight } from '../../../../electron/contract/models/batch.ts';
+import type { Mapping } from '../../../../electron/contract/models/mapping.ts';
 import type { DefinitionKind } from '../../../../electron/contract/models/connection.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
 import { columnOperationNames, columnOperations, givenBy } from '../../../../electron/contract/operations.ts';

@@ -6,12 +6,14 @@ import type {
   CanaryCell,
   ExportChoice,
   Exported,
+  ExportForm,
   Job,
   MendResult,
   PolicyChange,
   Remaining,
   Source,
 } from '../../../../electron/contract/models/batch.ts';
+import type { RowFilter } from '../../../../electron/contract/models/rows.ts';
 import type { Cell } from '../../../ui/grid-keys.ts';
 import { rowHead } from '../../../ui/grid-columns.ts';
 import { formatCount } from '../../../lib/format.ts';
@@ -38,6 +40,34 @@ export function shownRows(
   const isMatch = job.plan.columns.some(({ operation }) => operation === 'match');
   return isMatch && table.filter === 'ok' ? 'matches' : 'shown';
 }
+
+/** The rows that can be shown alone, by what became of them. A row is blank only where each of its mapped cells is. */
+export function rowFilters({ plan, tally }: Pick<Job, 'plan' | 'tally'>): {
+  value: RowFilter;
+  label: string;
+  count: string;
+}[] {
+  const isMatch = plan.columns.some(({ operation }) => operation === 'match');
+  const isUnmatched = isMatch || tally.unmatched > 0;
+  return [
+    { value: 'all', label: 'All', count: formatCount(tally.rows) },
+    { value: 'ok', label: isMatch ? 'Matches' : 'Succeeded', count: formatCount(tally.ok) },
+    { value: 'failed', label: 'Failed', count: formatCount(tally.failed) },
+    ...(isUnmatched
+      ? [{ value: 'unmatched' as const, label: 'Not matched', count: formatCount(tally.unmatched) }]
+      : []),
+    {
+      value: 'blank',
+      label: plan.columns.length > 1 ? 'All blank' : 'Blank',
+      count: formatCount(tally.blank),
+    },
+  ];
+}
+
+/** Whether a person can ask if the service answers again: what ends by itself can be asked about, a limit can't. */
+export const canTryNow = ({ state, waiting }: Pick<Job, 'state' | 'waiting'>): boolean =>
+  state === 'running' &&
+  ['service.unreachable', 'service.timeout', 'service.failing'].includes(waiting?.failure.code ?? '');
 
 /** How many rows an export writes. A cleartext export from production asks the person to type it. */
 export function exportedRows(job: Job, rows: ExportChoice['rows'], shown: number): number {
@@ -79,6 +109,8 @@ export class BatchRun {
   /** What the run sent first; empty before, and after the app was started again. */
   firstValues = $state.raw<CanaryCell[]>([]);
   exported = $state.raw<Exported | null>(null);
+  /** How the last result of the batch's mapping was written; null where none was. */
+  lastForm = $state.raw<ExportForm | null>(null);
   /** How far the file is written; null while none is. */
   exporting = $state.raw<{ share: number; rows: number; since: number } | null>(null);
   /** The last export was stopped by hand. */
@@ -225,7 +257,16 @@ export class BatchRun {
     this.panelFailure = null;
     this.exported = null;
     this.exportStopped = false;
-    this.panel = panel;
+    if (panel === 'export' && this.job !== undefined && this.job.mapping !== null)
+      void this.#openExport(this.job.mapping);
+    else this.panel = panel;
+  }
+
+  async #openExport(name: string): Promise<void> {
+    const mappings = await this.#api.call('batch.mappings', {});
+    const mapping = mappings.ok ? mappings.value.find((one) => one.name === name) : undefined;
+    this.lastForm = mapping?.exported ?? null;
+    this.panel = 'export';
   }
 
   close(): void {
