@@ -648,7 +648,14 @@ export const batchShots: Shot[] = [
       await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
     },
   },
-  { name: 'batch-long-list', scene: 'long-batch', steps: (page) => go(page, 'Batch') },
+  {
+    name: 'batch-long-list',
+    scene: 'long-batch',
+    steps: async (page) => {
+      await go(page, 'Batch');
+      await page.getByText('Batches on this computer').waitFor();
+    },
+  },
   {
     name: 'batch-found',
     scene: 'table',
