@@ -31,12 +31,8 @@ import {
 } from '../../../src/features/batch/draft/pattern.svelte.ts';
 import { formatNormal } from '../../../src/features/batch/draft/suggestions.ts';
 import { defaultExport, exportContents } from '../../../electron/contract/export-choice.ts';
-import {
-  canTryNow,
-  failedRowsExport,
-  retriesOf,
-  rowFilters,
-} from '../../../src/features/batch/run/run.svelte.ts';
+import { canTryNow, failedRowsExport, retriesOf } from '../../../src/features/batch/run/run.svelte.ts';
+import { rowFilters } from '../../../src/features/batch/table/row-filters.ts';
 import { formatNotice } from '../../../src/messages/notices.ts';
 import { rowHead } from '../../../src/ui/grid-columns.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
