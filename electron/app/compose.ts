@@ -100,10 +100,10 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     openFile: (reference) => pages.batch['batch.drop']({ reference }),
   });
   const parts = { platform, foundation, service, pages, state, openings };
-  /** What needs the secrets' key: at the start, and at the first unlocking where that comes later. */
+  /** What needs the secrets' key: at the start, and at each unlocking before it opens. */
   async function begin(): Promise<void> {
     await outside.dealWith();
-    if (lock.state().locked || options.deployment === null) return;
+    if (options.deployment === null) return;
     provided = await followProvided(options.deployment);
     for (const { change, code } of provided)
       if (change === 'refused') log.info(`a connection is not provided - ${code}`);
@@ -120,10 +120,10 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
 
   platform.setTheme(settings().theme);
   const stops = watch(parts);
-  await begin();
+  if (!lock.state().locked) await begin();
   stops.push(
     keychain.onState(() => {
-      if (keychain.state() === 'ready') void outside.dealWith();
+      if (keychain.state() === 'ready' && !lock.state().locked) void outside.dealWith();
     }),
   );
   await pages.batch.start();

@@ -23,6 +23,7 @@ import { isAllowedHost, withManagedSettings } from '../settings/managed-settings
 import { withSeals } from '../settings/seals.ts';
 import { settingsDocument, documentMigrations, documentVersion } from '../settings/settings.ts';
 import { createStore } from '../settings/store.ts';
+import { createConnectionKeys } from '../storage/connection-keys.ts';
 import { accountsOfHome, builtInAccount, connectionOf, holdsSecret } from '../storage/keychain-accounts.ts';
 import { UnusableFile } from '../storage/file-failures.ts';
 import { createKeychain, type Keychain } from '../storage/keychain.ts';
@@ -79,7 +80,7 @@ export async function openFoundation(
     }),
   });
   const secretsKey = createSecretsKey(entries);
-  const sealed = withSeals(file, secretsKey, async () => {
+  const sealed = withSeals(file, secretsKey, createConnectionKeys(entries, secretsKey), async () => {
     // Reading encrypts what an earlier version stored, and takes what is not there out of the index.
     for (const account of entries.accounts()) if (holdsSecret(account)) await keychain.read(account);
     await secretsKey.adopted();
@@ -87,11 +88,12 @@ export async function openFoundation(
   const { seals } = sealed;
   const store = withManagedSettings(sealed.store, managed);
   const settings = () => store.read('settings');
-  const keychain = withSecretsKey(entries, secretsKey, async (account) => {
-    const changed = await seals.changed();
-    if (!changed.ok) return changed;
-    return changed.value.has(connectionOf(account) ?? '') ? failed('connection.changed') : done(null);
-  });
+  const keychain = withSecretsKey(
+    entries,
+    secretsKey,
+    (id, need) => seals.keyOf(id, need),
+    (id) => seals.takenOver(id),
+  );
   const parser = createParser({ worker: options.parserWorker, clock });
   const connections = createConnections({
     store,
