@@ -5,7 +5,7 @@ import { createAudit } from '../audit/audit.ts';
 import { createChainEntry, createCheckpointFile } from '../audit/checkpoint.ts';
 import { createClientCertificates } from '../connections/client-certificates.ts';
 import { type Connections, createConnections } from '../connections/store.ts';
-import { done, failed, type Outcome } from '../contract/errors.ts';
+import { done, type Outcome } from '../contract/errors.ts';
 import { builtInId } from '../contract/models/connection.ts';
 import { createParser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';

@@ -284,7 +284,7 @@ export function withSeals(
 }
 
 /** Members of the settings file with their values. */
-export type Values = Parameters<WholeStore<SettingsDocument>['writeAll']>[0];
+type Values = Parameters<WholeStore<SettingsDocument>['writeAll']>[0];
 
 /** The first of each id. */
 function once<T extends { readonly id: string }>(list: readonly T[]): T[] {

@@ -1,8 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
-import { createRecordCipher, type RecordCipher } from './encryption.ts';
-import type { ConnectionKey } from './connection-keys.ts';
+import { createRecordCipher } from './encryption.ts';
 import { connectionOf, holdsSecret } from './keychain-accounts.ts';
 import { keySecret, maxSecretBytes, newKey, type Keychain } from './keychain.ts';
 import { openKey, wrapKey } from './passphrase.ts';
@@ -168,7 +167,7 @@ interface Writing {
 type KeyOf = (
   id: string,
   need?: { readonly takesOver: boolean },
-) => Promise<Outcome<Pick<ConnectionKey, 'bytes' | 'takesOver'> | null>>;
+) => Promise<Outcome<{ readonly bytes: Uint8Array; readonly takesOver: boolean } | null>>;
 
 /**
  * A keychain that encrypts the secrets of connections, each under its connection's key, and the key of results under `key`. It
