@@ -46,8 +46,8 @@ const mayUse = {
     'service',
     'storage',
   ],
-  // A checker of services: it asks over sockets of its own, and reads answers as the client does.
-  conformance: ['contract', 'portal', 'service', 'storage'],
+  // A checker of services: it asks through the client's transport, and reads answers as the client does.
+  conformance: ['contract', 'masking', 'portal', 'service', 'storage', 'util'],
   // What the pages do.
   lookup: ['audit', 'contract', 'masking', 'privacy', 'service', 'util'],
   batch: [

@@ -443,6 +443,10 @@ function appOptions(
     log,
     managed,
     deployment,
+    async rereadDeployment() {
+      const read = await readManagedSettings(managedOptions());
+      return read.ok ? read.deployment : null;
+    },
     profile,
   };
 }

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import pkg from '../package.json' with { type: 'json' };
+import { bashCompletion, manPage } from './packaging/command-files.ts';
 
 /*
  * The Debian package, made with dpkg-deb of what electron-builder packed into a folder. electron-builder's own way needs
@@ -94,12 +95,28 @@ function addShared(stage: string, name: string, sourceDate: number): void {
   };
   compress(changelog(name, sourceDate), `usr/share/doc/${name}/changelog.gz`);
   compress(fs.readFileSync(path.join(root, 'CHANGELOG.md')), `usr/share/doc/${name}/CHANGELOG.md.gz`);
-  compress(fs.readFileSync(path.join(ours, 'tokendesk.1')), 'usr/share/man/man1/tokendesk.1.gz');
+  compress(manPage(), 'usr/share/man/man1/tokendesk.1.gz');
+  const write = (text: string, to: string): void => {
+    fs.mkdirSync(path.dirname(path.join(stage, to)), { recursive: true });
+    fs.writeFileSync(path.join(stage, to), text);
+  };
+  write(bashCompletion(), 'usr/share/bash-completion/completions/tokendesk');
+  write(metainfo(sourceDate), 'usr/share/metainfo/app.tokendesk.metainfo.xml');
   const overrides = fs.readFileSync(path.join(ours, 'lintian-overrides'), 'utf8');
   fs.mkdirSync(path.join(stage, 'usr/share/lintian/overrides'), { recursive: true });
   fs.writeFileSync(path.join(stage, `usr/share/lintian/overrides/${name}`), overrides);
   fs.mkdirSync(path.join(stage, 'usr/bin'), { recursive: true });
   fs.symlinkSync(`/${app}/tokendesk`, path.join(stage, 'usr/bin/tokendesk'));
+}
+
+/** What the desktop's catalogue of programs says of it (AppStream). */
+function metainfo(sourceDate: number): string {
+  const date = new Date(sourceDate * 1000).toISOString().slice(0, 10);
+  return fs
+    .readFileSync(path.join(ours, 'app.tokendesk.metainfo.xml'), 'utf8')
+    .replace('@VERSION@', pkg.version.replace(/-/g, '~'))
+    .replace('@DATE@', date)
+    .replaceAll('@HOMEPAGE@', pkg.homepage);
 }
 
 /** In Debian's form, which says no more than that there is this version. */

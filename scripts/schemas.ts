@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { anyLine } from '../electron/audit/lines.ts';
-import { encryptedSpec, storedState } from '../electron/batch/storing/job-files.ts';
+import { encryptedSpec, sealedState } from '../electron/batch/storing/job-files.ts';
 import { mapping } from '../electron/contract/models/mapping.ts';
 import { deployment } from '../electron/contract/models/deployment.ts';
 import { evidenceFile } from '../electron/contract/models/evidence-file.ts';
@@ -22,7 +22,7 @@ const formats: Readonly<Record<string, readonly [title: string, schema: z.ZodTyp
   'audit-line': ['A line of the audit log', anyLine],
   connections: ['A file of connections', deployment],
   evidence: ['Evidence on a case', evidenceFile],
-  'job-state': ['How far a batch is: state.json', storedState],
+  'job-state': ['How far a batch is: state.json', sealedState],
   job: ['A batch: job.json', encryptedSpec],
   mapping: ['A saved mapping', mapping],
   receipt: ['The receipt of a file', receipt],

@@ -7,7 +7,8 @@
  * An installed Tokendesk has it in resources/verify, and runs it itself on this user's own log: `tokendesk --verify-audit`.
  *
  * FOLDER has the files audit-000001.jsonl and on. The key is 32 bytes as base64 or hex, in FILE (`-` for standard
- * input) or in this user's keychain. Its last line is the verdict. Exit code 0: valid, every line and the end of the log;
+ * input) or in this user's keychain. Behind it, as in the app's entry in the keychain, may stand the log's end, or `lost`: the
+ * log has to reach it too. Its last line is the verdict. Exit code 0: valid, every line and the end of the log;
  * 1: not valid, it is not what was written; 2: could not be checked, which says nothing about the log: something that was
  * named is not there or is something else, or too little was named.
  *
@@ -65,8 +66,13 @@ try {
 } catch (error) {
   const said =
     error instanceof Unverifiable ? error.message : `The verifier failed (${(error as Error).message}).`;
-  console.error(`COULD NOT BE CHECKED: ${said}`);
+  say(`COULD NOT BE CHECKED: ${said}`, console.error);
   process.exitCode = 2;
+}
+
+/** One line, whatever the files and their names say: no text of theirs looks like a verdict, or hides one. */
+function say(line: string, print = console.log): void {
+  print(line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD'));
 }
 
 async function verify(): Promise<number> {
@@ -82,7 +88,8 @@ async function verify(): Promise<number> {
   if (values.key !== undefined && values.keychain !== undefined)
     throw new Unverifiable('Name a file with the key or a keychain’s entry, not both.');
   const checkpoints = values.checkpoint === undefined ? null : readCheckpoints(values.checkpoint);
-  key = await readKey(values.key, values.keychain);
+  let beside: string;
+  ({ key, beside } = await readKey(values.key, values.keychain));
   print = hmac('tokendesk audit key').slice(0, 16);
   const newest = checkpoints === null ? null : newestOf(checkpoints);
 
@@ -97,18 +104,19 @@ async function verify(): Promise<number> {
   if (checkpoints === null)
     unchecked.push('No checkpoint was named: nobody can say whether the end of the log was cut off.');
   else if (newest !== null) verifyEnd(newest);
+  if (beside !== '') verifyBeside(beside);
   for (const name of fs.readdirSync(folder)) {
     if (name.includes('.tail-')) remarks.push(`${name}: set aside after a crash, no part of the log`);
   }
 
-  for (const remark of remarks) console.log(remark);
-  for (const problem of problems) console.log(`BROKEN  ${problem}`);
-  for (const reason of unchecked) console.log(reason);
+  for (const remark of remarks) say(remark);
+  for (const problem of problems) say(`BROKEN  ${problem}`);
+  for (const reason of unchecked) say(reason);
   const counted = `${verified} entries verified, ${unverified} under keys that are gone, in ${names.length} files`;
-  if (problems.length > 0) console.log(`NOT VALID: ${counted}; this is not what was written.`);
+  if (problems.length > 0) say(`NOT VALID: ${counted}; this is not what was written.`);
   else if (unchecked.length > 0)
-    console.log(`COULD NOT BE CHECKED to its end: ${counted}; so far the log is intact.`);
-  else console.log(`VALID: ${counted}; the log is intact.`);
+    say(`COULD NOT BE CHECKED to its end: ${counted}; so far the log is intact.`);
+  else say(`VALID: ${counted}; the log is intact.`);
   return problems.length > 0 ? 1 : unchecked.length > 0 ? 2 : 0;
 }
 
@@ -193,11 +201,10 @@ function verifyFile(name: string) {
 
 function wrongStart(line: Line, segment: number, foreign: boolean): string | null {
   if (line.kind !== 'segment' || line.segment !== segment) return 'does not start this file';
-  if (foreign) {
-    if (line.kept === true) return 'is under another key';
-    return before !== null && !before.foreign ? 'claims a key of its own' : null;
-  }
+  if (foreign && line.kept === true) return 'is under another key';
+  if (foreign && before !== null && !before.foreign) return 'claims a key of its own';
   if (line.after === 'break') return 'records that the app found the log before it broken';
+  // Of a file under a key that is gone the next one's seal speaks, whatever key that one is under.
   if (line.after === 'other-key') {
     if (before?.foreign !== true) return 'starts anew without a reason';
     const seal = createHash('sha256').update(before.bytes).digest('hex');
@@ -255,7 +262,24 @@ function verifyEnd({ key: keyId, segment, size, head, sequence }: Checkpoint): v
     problems.push(`the log had reached entry ${Number(sequence)}, and does not reach it any more`);
 }
 
-async function readKey(file: string | undefined, account: string | undefined): Promise<Buffer<ArrayBuffer>> {
+/** What the keychain has of the log's end: whoever puts back an older log with its checkpoint can't put back this. */
+function verifyBeside(beside: string): void {
+  if (beside === 'lost') {
+    problems.push('there was a log before this one, and what the keychain had of its end was removed');
+    return;
+  }
+  const end = /^\{"checkpoint":1,[^{}]*\}$/.test(beside) ? parse(Buffer.from(beside)) : null;
+  if (end === null) throw new Unverifiable('What stands behind the key is not the end of a log.');
+  const { mac: own, ...body } = { ...end } as Checkpoint;
+  if (body['key'] === print && hmac(JSON.stringify(body)) === own) verifyEnd(body);
+  else problems.push('what stands behind the key was changed');
+}
+
+/** `beside` is what stands behind the key in the app's entry in the keychain, whoever read it there. */
+async function readKey(
+  file: string | undefined,
+  account: string | undefined,
+): Promise<{ key: Buffer<ArrayBuffer>; beside: string }> {
   let text: string;
   if (account === undefined) {
     const from = file === '-' || file === undefined ? 0 : file;
@@ -270,11 +294,12 @@ async function readKey(file: string | undefined, account: string | undefined): P
     if (found === null) throw new Unverifiable(`This user's keychain does not give ${account}.`);
     text = found;
   }
-  // The app's entry in the keychain, whoever read it there, has the log's end behind a space.
-  text = text.split(' ')[0] ?? '';
-  const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+  const [, written = '', beside = ''] = /^(\S*)(?:\s+([^]*))?$/.exec(text.trim()) ?? [];
+  const bytes = /^[0-9a-f]{64}$/i.test(written)
+    ? Buffer.from(written, 'hex')
+    : Buffer.from(written, 'base64');
   if (bytes.length !== 32) throw new Unverifiable(`${file ?? account ?? 'That'} is not a key of 32 bytes.`);
-  return bytes;
+  return { key: bytes, beside };
 }
 
 function parse(raw: Buffer): Line | null {

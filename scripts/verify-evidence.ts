@@ -107,6 +107,9 @@ class Unverifiable extends Error {}
 
 const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
 
+/** What calls itself so was made by a workstation, whatever became of it. */
+const isOurs = /tokendesk-(?:evidence|receipt)/;
+
 /** Where the page holds the document. No "<" is in it. */
 const slot = /(<script type="application\/json" id="evidence">)([^<]*)(<\/script>)/;
 
@@ -142,12 +145,16 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
     if (text.trim() === '') throw new Unverifiable(`${file} is empty.`);
     const isPage = /^<!doctype html>/i.test(text);
     const written = isPage ? slot.exec(text)?.[2] : text.replaceAll('\r\n', '\n').trim();
+    if (written === undefined && isOurs.test(text)) {
+      problems.push('The page was changed: its evidence is not where it was.');
+      return;
+    }
     if (written === undefined) throw new Unverifiable(`${file} is a page that holds no evidence.`);
     let document: Document & { readonly format?: unknown; readonly version?: unknown };
     try {
       document = JSON.parse(written) as typeof document;
     } catch {
-      if (!/tokendesk-(?:evidence|receipt)/.test(written)) throw new Unverifiable(`${file} is not JSON.`);
+      if (!isOurs.test(written)) throw new Unverifiable(`${file} is not JSON.`);
       problems.push('The file was cut off or changed: it is no JSON any more.');
       return;
     }
@@ -195,8 +202,11 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
       'The log was already broken when this was made.',
     );
     const { rows, ok, failed, unmatched, blank } = sum;
+    const areCounts = [rows, ok, failed, unmatched, blank].every(
+      (count: unknown) => Number.isSafeInteger(count) && Number(count) >= 0,
+    );
     check(
-      rows === ok + failed + unmatched + blank,
+      areCounts && rows === ok + failed + unmatched + blank,
       `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} not matched + ${blank} blank.`,
       'The sum of the rows does not agree.',
     );
@@ -229,16 +239,20 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
     folder: string,
   ): Promise<void> {
     const within: { readonly text: string; readonly mac: string }[] = [];
+    /** The keys that the files of these lines name. */
+    const keys = new Set<string>();
     let isChained = true;
     let isWhole = false;
     for (const name of await logFiles(folder)) {
-      for (const text of (await readNamed(path.join(folder, name), 'file')).split('\n')) {
+      const lines = (await readNamed(path.join(folder, name), 'file')).split('\n');
+      for (const text of lines) {
         if (text === '' || isWhole) continue;
         const { prev, mac } = parseLine(text);
         const before = within.at(-1);
         if (before === undefined && (name !== first.file || mac !== first.mac)) continue;
         if (before !== undefined && prev !== before.mac) isChained = false;
         within.push({ text, mac });
+        keys.add(keyOf(lines[0] ?? ''));
         isWhole = name === last.file && mac === last.mac;
       }
     }
@@ -252,7 +266,11 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
       'In the log, the chain goes from the first to the last.',
       'In the log, the chain is broken.',
     );
-    if (options.key && isWhole) checkMacs({ lines: within }, options.key);
+    if (options.key && isWhole)
+      checkMacs({ lines: within }, options.key, [...keys].join() === idOfKey(options.key));
+    // The receipt holds no line: what stands between the first and the last is the log's word alone.
+    else if (isWhole)
+      unchecked.push('What the batch’s lines say was not checked: that takes the log’s key, with --key.');
   }
 
   function checkSignature({ signature, ...signed }: Pick<Document, 'signature'>): void {
@@ -361,15 +379,22 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
     );
   }
 
-  /** A key that makes none of the MACs is another log's, or the lines are of no log: with it nobody can tell which. */
-  function checkMacs({ lines }: { readonly lines: readonly Pick<Line, 'text'>[] }, key: Uint8Array): void {
+  /**
+   * A key that makes none of the MACs is another log's, or the lines are of no log: with it nobody can tell which, unless
+   * their file names the key.
+   */
+  function checkMacs(
+    { lines }: { readonly lines: readonly Pick<Line, 'text'>[] },
+    key: Uint8Array,
+    isOfThem = false,
+  ): void {
     const wrong = lines.flatMap(({ text }, index) => {
       const end = macMember(JSON.parse(text) as Entry);
       const mac = createHmac('sha256', key).update(text.slice(0, -end.length)).digest('hex');
       return end === `,"mac":"${mac}"}` ? [] : [index + 1];
     });
     if (wrong.length === 0) holds.push('Each line’s MAC is the key’s.');
-    else if (wrong.length === lines.length)
+    else if (wrong.length === lines.length && !isOfThem)
       unchecked.push('The key makes the MAC of none of the lines. Is it the key of this log?');
     else for (const line of wrong) problems.push(`Line ${line} has a MAC that this key does not make.`);
   }
@@ -418,6 +443,18 @@ function parseLine(text: string): Pick<Entry, 'prev' | 'mac'> {
     return { prev, mac };
   } catch {
     return { prev: '', mac: '' };
+  }
+}
+
+/** How a log's file names its key in its first line. */
+const idOfKey = (key: Uint8Array): string =>
+  createHmac('sha256', key).update('tokendesk audit key').digest('hex').slice(0, 16);
+
+function keyOf(firstLine: string): string {
+  try {
+    return String((JSON.parse(firstLine) as { readonly key?: unknown }).key);
+  } catch {
+    return '';
   }
 }
 
@@ -517,19 +554,24 @@ const lastLines: Readonly<Record<Verdict, (signer: string) => string>> = {
     `CONSISTENT, SIGNER UNKNOWN: ${signer} is no signer you named, so anybody may have made this. Compare it with what the workstation shows.`,
 };
 
+/** One line, whatever the files and their names say: no text of theirs looks like a verdict, or hides one. */
+function say(line: string, print = console.log): void {
+  print(line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD'));
+}
+
 async function main(): Promise<void> {
   try {
     const options = await readOptions(process.argv.slice(2));
     const { verdict, holds, problems, unchecked, signer } = await verifyEvidence(options);
-    for (const line of holds) console.log(`✓ ${line}`);
-    for (const line of problems) console.log(`✗ ${line}`);
-    for (const line of unchecked) console.log(`? ${line}`);
-    console.log(lastLines[verdict](signer ?? ''));
+    for (const line of holds) say(`✓ ${line}`);
+    for (const line of problems) say(`✗ ${line}`);
+    for (const line of unchecked) say(`? ${line}`);
+    say(lastLines[verdict](signer ?? ''));
     process.exitCode = exitCodes[verdict];
   } catch (error) {
     const said =
       error instanceof Unverifiable ? error.message : `The verifier failed (${(error as Error).message}).`;
-    console.error(`COULD NOT BE CHECKED: ${said}`);
+    say(`COULD NOT BE CHECKED: ${said}`, console.error);
     process.exitCode = exitCodes['could not be checked'];
   }
 }

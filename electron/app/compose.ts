@@ -1,5 +1,6 @@
 import { createRunningBatches } from '../batch/running/notify.ts';
 import { loadTransport } from '../connections/clients.ts';
+import type { Deployment } from '../contract/models/deployment.ts';
 import type { ImportItem } from '../contract/models/import-item.ts';
 import type { CallName, EventName, EventPayload } from '../contract/calls.ts';
 import { failed } from '../contract/errors.ts';
@@ -30,6 +31,7 @@ export interface App {
 
 /** What the window does not wait for comes that long after it: it would take the processor from it. */
 const laterMs = 2_000;
+const dayMs = 86_400_000;
 
 /** Builds the modules and connects them. The window's calls are answered once it resolves. */
 export async function openApp(given: Platform, options: AppOptions): Promise<App> {
@@ -76,6 +78,8 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const passphraseMissing = (): boolean => managed.passphraseRequired === true && !lock.state().passphraseSet;
   const outside = createOutsideChanges(foundation);
   let provided: readonly ImportItem[] = [];
+  let stopFollowing = (): void => undefined;
+  let isClosing = false;
   const settingsDamage = () => store.damage ?? outside.settingsDamage();
   const state = createState({
     platform,
@@ -90,6 +94,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     passphraseMissing,
     settingsDamage,
     removedPartials: () => [...pages.batch.removedPartials()].slice(0, 100),
+    leftPartials: () => [...pages.batch.leftPartials()].slice(0, 100),
     upgradedFrom: noteVersion(store, platform.version),
     webhooks: () => webhooks.state(),
     provided: () => [...provided],
@@ -103,8 +108,10 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   /** What needs the secrets' key: at the start, and at each unlocking before it opens. */
   async function begin(): Promise<void> {
     await outside.dealWith();
-    if (options.deployment === null) return;
-    provided = await followProvided(options.deployment);
+    if (options.deployment !== null) await follow(options.deployment);
+  }
+  async function follow(deployment: Deployment): Promise<void> {
+    provided = await followProvided(deployment);
     for (const { change, code } of provided)
       if (change === 'refused') log.info(`a connection is not provided - ${code}`);
     state.changed();
@@ -117,6 +124,19 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     begin,
     settingsDamage,
   });
+
+  /** Whoever leaves the app open for weeks gets what an administrator changes all the same. */
+  function followAgain(): void {
+    const { rereadDeployment: reread, rereadEveryMs = dayMs } = options;
+    if (reread === undefined) return;
+    stopFollowing = clock.after(rereadEveryMs, () => {
+      void reread()
+        .then((deployment) => (deployment === null || lock.state().locked ? undefined : follow(deployment)))
+        .finally(() => {
+          if (!isClosing) followAgain();
+        });
+    });
+  }
 
   platform.setTheme(settings().theme);
   const stops = watch(parts);
@@ -144,10 +164,13 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     stops.push(clock.after(laterMs, () => void service.builtIn.start()));
   stops.push(clock.after(laterMs, () => void loadTransport()));
   await webhooks.start();
+  followAgain();
 
   return {
     running: () => batches.count(),
     async close() {
+      isClosing = true;
+      stopFollowing();
       await webhooks.close();
       await closeApp(parts, stops);
       stopWatching();

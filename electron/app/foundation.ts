@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createAudit } from '../audit/audit.ts';
 import { createChainEntry, createCheckpointFile } from '../audit/checkpoint.ts';
+import { keyAccount, takeOverJobs } from '../batch/storing/job-files.ts';
 import { createClientCertificates } from '../connections/client-certificates.ts';
 import { type Connections, createConnections } from '../connections/store.ts';
 import { done, type Outcome } from '../contract/errors.ts';
@@ -80,20 +81,39 @@ export async function openFoundation(
     }),
   });
   const secretsKey = createSecretsKey(entries);
-  const sealed = withSeals(file, secretsKey, createConnectionKeys(entries, secretsKey), async () => {
-    // Reading encrypts what an earlier version stored, and takes what is not there out of the index.
-    for (const account of entries.accounts()) if (holdsSecret(account)) await keychain.read(account);
-    await secretsKey.adopted();
-  });
+  let takingOver: Promise<void> | null = null;
+  const sealed = withSeals(
+    file,
+    secretsKey,
+    createConnectionKeys(entries, secretsKey),
+    () => (takingOver = takeOver()),
+  );
   const { seals } = sealed;
   const store = withManagedSettings(sealed.store, managed);
   const settings = () => store.read('settings');
-  const keychain = withSecretsKey(
-    entries,
-    secretsKey,
-    (id, need) => seals.keyOf(id, need),
-    (id) => seals.takenOver(id),
-  );
+  const keychain = withSecretsKey(entries, secretsKey, {
+    keyOf: (id, need) => seals.keyOf(id, need),
+    takenOver: (id) => seals.takenOver(id),
+    async ready() {
+      const changed = await seals.changed();
+      // What is read meanwhile would be refused for not being taken over yet.
+      if (changed.ok) await takingOver;
+      return changed;
+    },
+  });
+
+  /** Takes over what an earlier version stored. Later nothing in clear is believed. */
+  async function takeOver(): Promise<void> {
+    const whileOpening = withSecretsKey(entries, secretsKey, {
+      keyOf: (id, need) => seals.keyOf(id, need),
+      takenOver: (id) => seals.takenOver(id),
+      ready: () => Promise.resolve(done(null)),
+    });
+    // Reading encrypts it, and takes what is not there out of the index.
+    for (const account of entries.accounts()) if (holdsSecret(account)) await whileOpening.read(account);
+    await takeOverJobs(path.join(platform.home, 'jobs'), () => whileOpening.key(keyAccount));
+    await secretsKey.adopted();
+  }
   const parser = createParser({ worker: options.parserWorker, clock });
   const connections = createConnections({
     store,

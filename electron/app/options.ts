@@ -24,6 +24,10 @@ export interface AppOptions {
   readonly managed: ManagedSettings;
   /** What the administrator provides. */
   readonly deployment: Deployment | null;
+  /** Reads it again while the app is open, each day; null where it is gone or can't be read now. */
+  readonly rereadDeployment?: () => Promise<Deployment | null>;
+  /** More often in tests. */
+  readonly rereadEveryMs?: number;
   /** Text of the administrator's service profile for all connections; null where there is none. */
   readonly profile: string | null;
   /** Another one in tests. */

@@ -29,6 +29,7 @@ export interface StateOptions {
   readonly passphraseMissing: () => boolean;
   readonly settingsDamage: () => AppState['settingsDamage'];
   readonly removedPartials: () => AppState['removedPartials'];
+  readonly leftPartials: () => AppState['leftPartials'];
   readonly upgradedFrom: AppState['upgradedFrom'];
   readonly webhooks: () => AppState['webhooks'];
   readonly provided: () => AppState['provided'];
@@ -78,6 +79,7 @@ export function createState(options: StateOptions): CurrentState {
       passphraseMissing: options.passphraseMissing(),
       settingsDamage: settingsDamage(),
       removedPartials: options.removedPartials(),
+      leftPartials: options.leftPartials(),
       upgradedFrom: options.upgradedFrom,
       webhooks: options.webhooks(),
       provided: options.provided(),

@@ -15,6 +15,8 @@ export type Batch = Handlers<'batch'> & {
   start(): Promise<void>;
   /** Names of exports of before whose rest was found at this start, and removed. */
   removedPartials(): readonly string[];
+  /** See `UnfinishedExports.left`. */
+  leftPartials(): readonly string[];
   /** Pauses running jobs at the end of a chunk, and releases files and locks. */
   close(): Promise<void>;
 };
@@ -47,11 +49,12 @@ export function createBatch(options: BatchOptions): Batch {
       void jobs.load();
       // Nor for this: its lines wait for the audit log.
       cleaning = unfinished.removeLeft().then(() => {
-        if (unfinished.removed().length > 0) options.changed?.();
+        if (unfinished.removed().length + unfinished.left().length > 0) options.changed?.();
         return retention.start();
       });
     },
     removedPartials: () => unfinished.removed(),
+    leftPartials: () => unfinished.left(),
     async close() {
       await retention.close();
       await jobs.close();

@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
+import { readCertificates } from '../service/http/certificates.ts';
 import { readProfile } from '../service/profile.ts';
 import { accountSchema } from './account.ts';
 import { formatJson, formatJunit, formatText } from './report.ts';
-import { run } from './suite.ts';
+import { runSuite } from './suite.ts';
 import type { TargetOptions } from './target.ts';
 
 interface CommandOptions {
@@ -41,19 +42,23 @@ export async function checkConformance({
     const [profile] = positionals;
     if (!URL.canParse(baseUrl) || new URL(baseUrl).protocol !== 'https:' || positionals.length > 1)
       return unusable(`Usage: ${usage}`);
+    const { username, password } = new URL(baseUrl);
+    if (username !== '' || password !== '')
+      return unusable('The address must have no user name and no password in it.');
     if (!isAllowedHost(baseUrl)) return unusable('The administrator allows no connection to this host.');
     const seconds = values['session-seconds'];
     const sessionSeconds = seconds === undefined ? undefined : Number(seconds);
-    if (sessionSeconds !== undefined && !(sessionSeconds > 0))
+    if (sessionSeconds !== undefined && !(sessionSeconds > 0 && Number.isFinite(sessionSeconds)))
       return unusable('--session-seconds must be a number.');
     const options: TargetOptions = {
       baseUrl,
-      ca: await readNamed(values.ca),
+      ca: await readAuthorities(values.ca),
       profile: await readProfileAt(profile),
       account: parseAccount(await readInput()),
       sessionSeconds,
     };
-    const results = await run(options);
+    const { results, trouble } = await runSuite(options);
+    if (trouble !== null) return unusable(trouble);
     const files = [
       [values.json, formatJson(results, baseUrl)],
       [values.junit, formatJunit(results)],
@@ -89,6 +94,13 @@ async function readNamed(file: string | undefined): Promise<string | undefined> 
   } catch {
     throw new Unusable(`${basename(file)} can’t be read.`);
   }
+}
+
+async function readAuthorities(file: string | undefined): Promise<string | undefined> {
+  const text = await readNamed(file);
+  if (text !== undefined && !readCertificates(text).ok)
+    throw new Unusable(`${basename(file ?? '')} holds no certificate.`);
+  return text;
 }
 
 async function readProfileAt(file: string | undefined): Promise<string | undefined> {

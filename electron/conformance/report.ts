@@ -29,8 +29,8 @@ export const formatJson = (results: readonly Result[], baseUrl: string): string 
 
 const escaped = (text: string): string =>
   text
-    // eslint-disable-next-line no-control-regex -- what XML can't hold
-    .replaceAll(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g, ' ')
+    // What XML can't hold.
+    .replaceAll(/[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, ' ')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

@@ -1,3 +1,5 @@
+import { mask } from '../masking/masking.ts';
+import { replaceRepeated } from '../masking/plain-text.ts';
 import type { Target } from './target.ts';
 import { NotShown, NotTried } from './unchecked.ts';
 
@@ -36,11 +38,28 @@ export interface Result {
 export async function check(statement: Statement, target: Target): Promise<Result> {
   const { section, text } = statement;
   try {
-    return { section, text, outcome: 'pass', remark: (await statement.check(target)) ?? '' };
+    const remark = (await statement.check(target)) ?? '';
+    return { section, text, outcome: 'pass', remark: shownRemark(remark, target) };
   } catch (error) {
     const remark = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
     const outcome =
       error instanceof NotShown ? 'not shown' : error instanceof NotTried ? 'not tried' : 'fail';
-    return { section, text, outcome, remark };
+    return { section, text, outcome, remark: shownRemark(remark, target) };
   }
+}
+
+/** As long as an SSN or a card number. A check counts requests, with more than a blank between its figures. */
+const longNumber = /\d(?:[ -]?\d){8,}/g;
+/** Fewer signs are in other words by chance. */
+const minSecret = 4;
+
+/**
+ * A remark goes to a terminal, into files and to other programs, and has words of the service's in it: no sign that any of
+ * them would obey, and nothing that signs in or that was sent as a value.
+ */
+function shownRemark(remark: string, { secrets }: Pick<Target, 'secrets'>): string {
+  const plain = remark.replaceAll(/[\p{C}\u2028\u2029]/gu, ' ').slice(0, 1_000);
+  const known = [...secrets].filter(({ length }) => length >= minSecret).sort((a, b) => b.length - a.length);
+  const shown = known.reduce((text, secret) => replaceRepeated(text, secret, '••••••••'), plain);
+  return shown.replaceAll(longNumber, (digits) => mask('card', digits)).slice(0, 500);
 }

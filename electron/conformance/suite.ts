@@ -19,14 +19,32 @@ export const statements: readonly Statement[] = [
   ...limits,
 ];
 
-/** Checks every statement against a service, in their order. */
-export async function run(options: TargetOptions): Promise<Result[]> {
+export interface Run {
+  readonly results: readonly Result[];
+  /** Why it is no check of a service at all; null where it is one. */
+  readonly trouble: string | null;
+}
+
+/** Checks every statement against a service, in their order. Where nobody answers no more is asked. */
+export async function runSuite(options: TargetOptions): Promise<Run> {
   const target = new Target(options);
   const results: Result[] = [];
+  const isUnanswered = (): boolean => target.statuses.size === 0 && target.faults.size > 0;
   try {
-    for (const statement of statements) results.push(await check(statement, target));
+    for (const statement of statements) {
+      if (isUnanswered()) break;
+      results.push(await check(statement, target));
+    }
   } finally {
     await target.close();
   }
-  return results;
+  if (isUnanswered())
+    return { results, trouble: `No request was answered (${[...target.faults].join(', ')}).` };
+  const isUntried = target.sessionsAsked === 0;
+  return {
+    results,
+    trouble: isUntried
+      ? 'Nothing that needs a session could be tried: the account has no API key with a policy and a definition to use it for.'
+      : null,
+  };
 }

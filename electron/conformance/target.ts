@@ -1,8 +1,14 @@
-import { Agent, fetch, request, type Dispatcher } from 'undici';
 import { formatDay } from '../portal/portal.ts';
-import { isObject, memberAt, readList, readSingle } from '../service/answers.ts';
-import { readProfile, type ServiceProfile } from '../service/profile.ts';
+import { addressOf, isInAddress } from '../service/addresses.ts';
+import { memberNames } from '../service/answers.ts';
+import { trustedCertificates } from '../service/http/certificates.ts';
+import type { Exchange } from '../service/http/exchange.ts';
+import { createTransport, type Transport } from '../service/http/transport.ts';
+import { readProfile, type HttpMethod, type ServiceProfile } from '../service/profile.ts';
+import { systemClock } from '../util/clock.ts';
 import { accountSchema, samples, type Account } from './account.ts';
+import { answerOf, memberOf, textIn, type Answer } from './answer.ts';
+import { leftOut, readAsApp, valueOf, type Reading } from './read-as-app.ts';
 import { NotTried } from './unchecked.ts';
 
 export interface TargetOptions {
@@ -21,17 +27,8 @@ export interface TargetOptions {
 const most429 = 20;
 const pause429 = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 250));
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly text: string;
-  readonly body: Readonly<Record<string, unknown>>;
-  /** Null where it was not one of the operations that was asked. */
-  readonly operation: string | null;
-}
-
 interface SendOptions {
-  readonly method?: Dispatcher.HttpMethod;
+  readonly method?: HttpMethod;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   /** Whether a 429 is repeated until it passes; true if absent. */
@@ -47,64 +44,106 @@ const isReport = (operation: string): operation is keyof typeof reporting =>
 
 /**
  * The service under test: its address, the account's credentials, and the requests that checks send. Checks name
- * operations and parameters as the specification does; the profile says what they are called on the wire.
+ * operations and parameters as the specification does; the profile says what they are called on the wire. Requests leave
+ * through the app's own transport, and what comes back is read as the app reads it: a check that had its own way would pass
+ * a service that the app refuses.
  */
 export class Target {
   readonly options: TargetOptions;
   readonly account: Account;
   readonly profile: ServiceProfile;
-  readonly agent: Agent;
+  readonly #transport: Transport;
   /** How often each status was received, for the statements about the run as a whole. */
   readonly statuses = new Map<number, number>();
   readonly requestIds: string[] = [];
   withoutRequestId = 0;
+  /** Answers of operations that the app does not take, by operation. */
+  readonly refusedByApp = new Map<string, Set<string>>();
+  answersRead = 0;
+  /** Sessions that were asked for with all that a sign-in needs. */
+  sessionsAsked = 0;
+  /** What kept requests from being answered. */
+  readonly faults = new Set<string>();
+  /** What may stand in no report: credentials, sessions, tokens and values. */
+  readonly secrets = new Set<string>();
 
   constructor(options: TargetOptions) {
+    const { username, password } = new URL(options.baseUrl);
+    // It would stand in the report.
+    if (username !== '' || password !== '') throw new Error('The address must have no user name in it.');
     this.options = options;
     this.account = accountSchema.parse(options.account);
     const profile = readProfile(options.profile ?? '{"version":1}');
     if (!profile.ok) throw new Error(`Not valid: ${profile.failure.subject ?? ''}`);
     this.profile = profile.value;
-    this.agent = new Agent({ connect: options.ca === undefined ? {} : { ca: options.ca }, connections: 32 });
+    const ca = trustedCertificates(options.ca ?? null);
+    if (!ca.ok) throw new Error('The certificates can’t be read.');
+    const { accountId, tenantId } = this.account.account;
+    const pins = this.profile.pins[new URL(options.baseUrl).hostname];
+    this.#transport = createTransport({
+      baseUrl: options.baseUrl,
+      ca: ca.value,
+      clock: systemClock,
+      headers: Object.fromEntries(
+        Object.entries(this.profile.headers).map(([name, text]) => [
+          name,
+          text.replaceAll('{accountId}', () => accountId).replaceAll('{tenantId}', () => tenantId),
+        ]),
+      ),
+      ...(pins !== undefined && { pins }),
+    });
+    const { apiKeys, policies, portalUsers, definitions } = this.account;
+    for (const { value } of apiKeys) this.#hold(value);
+    for (const { password } of [...policies, ...portalUsers]) this.#hold(password);
+    for (const { samples: own } of definitions) for (const value of own ?? []) this.#hold(value);
+    for (const value of Object.values(samples).flat()) this.#hold(value);
+  }
+
+  #hold(secret: string | undefined): void {
+    if (secret !== undefined && secret !== '') this.secrets.add(secret);
   }
 
   async close(): Promise<void> {
-    await this.agent.destroy();
+    await this.#transport.close();
   }
 
-  async send(
+  /** An address under {base_url}. */
+  url(path: string): URL {
+    return new URL(`${this.options.baseUrl.replace(/\/+$/, '')}${path}`);
+  }
+
+  async send(path: string, options: SendOptions = {}): Promise<Answer> {
+    return answerOf(await this.#exchange(path, options));
+  }
+
+  async #exchange(
     path: string,
-    { method = 'POST', headers = {}, body, retry429 = true }: SendOptions = {},
-  ): Promise<Answer> {
+    { method = 'POST', headers = {}, body, retry429 = true }: SendOptions,
+  ): Promise<Extract<Exchange, { ok: true }>> {
     for (let attempt = 0; ; attempt++) {
-      const response = await request(new URL(path, this.options.baseUrl), {
-        method,
-        dispatcher: this.agent,
-        headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-        body: body ?? null,
-      });
-      const text = await response.body.text();
-      this.#count(response.statusCode, response.headers['x-requestid']);
-      if (response.statusCode === 429 && retry429 && attempt < most429) {
-        await pause429();
-        continue;
+      const exchange = await this.#transport.send({ method, path }, body ?? null, { headers });
+      if (!exchange.ok) {
+        const { kind, subject = '' } = exchange.fault;
+        const fault = `${kind} ${subject}`.trim();
+        if (kind === 'redirect' || kind === 'encoding' || kind === 'too-large')
+          throw new Error(`The app takes no such answer: ${fault}.`);
+        this.faults.add(fault);
+        throw new Error(`No answer: ${fault}.`);
       }
-      return {
-        status: response.statusCode,
-        headers: response.headers,
-        text,
-        body: asObject(text),
-        operation: null,
-      };
+      const { status, headers: received } = exchange.reply;
+      this.#count(status, received['x-requestid']);
+      if (status !== 429 || !retry429 || attempt >= most429) return exchange;
+      await pause429();
     }
   }
 
   /** For a client that brings its own calls. A 429 is repeated here too. */
-  readonly fetch = async (url: string, init: object): ReturnType<typeof fetch> => {
+  readonly fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     for (let attempt = 0; ; attempt++) {
-      const response = await fetch(url, { ...init, dispatcher: this.agent });
-      if (response.status !== 429 || attempt === most429) return response;
-      await response.body?.cancel();
+      const opened = await this.#transport.open(new URL(url), init);
+      if (!opened.ok) throw new Error(`No answer: ${opened.fault.kind}.`);
+      if (opened.response.status !== 429 || attempt === most429) return opened.response;
+      await opened.response.body?.cancel();
       await pause429();
     }
   };
@@ -120,7 +159,7 @@ export class Target {
   }
 
   #wireOf(operation: string): {
-    method: Dispatcher.HttpMethod;
+    method: HttpMethod;
     path: string;
     request: Readonly<Record<string, string>>;
   } {
@@ -157,48 +196,94 @@ export class Target {
     return name === 'groupBy' ? groupBy[value as keyof typeof groupBy] : value;
   }
 
-  async call(operation: string, body: unknown, options: SendOptions = {}): Promise<Answer> {
-    const { method, path } = this.#wireOf(operation);
-    const members = this.wireBody(operation, body as object);
+  /** Whether a parameter stands in the address, where nothing but a name of a definition can be sent. */
+  isInAddress(operation: string, parameter: string): boolean {
+    return (
+      !isReport(operation) && isInAddress(this.profile.operations[operation as SessionOperation], parameter)
+    );
+  }
+
+  /** Path and query, with the names in them. Where a check leaves one out, any definition stands for it. */
+  #addressOf(operation: string, body: Readonly<Record<string, unknown>>): string {
+    if (isReport(operation)) return this.path(operation);
+    const any = this.account.definitions[0]?.name ?? 'none';
+    const nameOf = (parameter: string): string =>
+      typeof body[parameter] === 'string' ? body[parameter] : any;
+    const address = addressOf(this.profile.operations[operation as SessionOperation], {
+      tokenName: nameOf('tokenName'),
+      sourceTokenName: nameOf('sourceTokenName'),
+      targetTokenName: nameOf('targetTokenName'),
+    });
+    if (!address.ok) throw new NotTried(`the app does not send ${address.failure.subject ?? 'this'}`);
+    return address.value;
+  }
+
+  async call(operation: string, body: object, options: SendOptions = {}): Promise<Answer> {
+    const { method } = this.#wireOf(operation);
+    const asked = body as Readonly<Record<string, unknown>>;
+    const address = this.#addressOf(operation, asked);
+    const members = this.wireBody(
+      operation,
+      Object.fromEntries(Object.entries(asked).filter(([name]) => !this.isInAddress(operation, name))),
+    );
     const query = new URLSearchParams(
       Object.entries(members).map(([name, value]) => [name, String(value)] as [string, string]),
     );
-    const answer = await (method === 'GET'
-      ? this.send(`${path}?${query.toString()}`, { ...options, method })
-      : this.send(path, { ...options, method, body: JSON.stringify(members) }));
-    return { ...answer, operation };
+    const exchange = await (method === 'GET'
+      ? this.#exchange(`${address}?${query.toString()}`, { ...options, method })
+      : this.#exchange(address, { ...options, method, body: JSON.stringify(members) }));
+    const answer = answerOf(exchange);
+    if (isReport(operation) || answer.status < 200 || answer.status > 299) return { ...answer, operation };
+    const reading = await readAsApp(
+      this.profile,
+      { operation: operation as SessionOperation, body: asked },
+      exchange,
+    );
+    this.#noteReading(operation, reading);
+    return { ...answer, operation, reading };
+  }
+
+  #noteReading(operation: string, reading: Reading): void {
+    this.answersRead += 1;
+    if (reading.kind === 'text') this.#hold(reading.text);
+    if (reading.kind === 'elements')
+      for (const one of reading.elements) this.#hold(valueOf(one) ?? undefined);
+    const why =
+      reading.kind === 'refused'
+        ? reading.reason
+        : reading.kind === 'elements'
+          ? leftOut(reading.elements)
+          : null;
+    if (why === null) return;
+    const known = this.refusedByApp.get(operation) ?? new Set();
+    this.refusedByApp.set(operation, known.add(why));
   }
 
   /** The text that an operation answers with, as the app reads it. */
-  textOf({ status, body, text, operation }: Answer): string {
+  textOf({ status, body, reading, operation }: Answer): string {
+    if (status === 200 && reading?.kind === 'text') return reading.text;
     const name = operation as SessionOperation;
-    const read = status === 200 ? readSingle(this.profile, name, jsonOf(text)) : null;
-    if (read?.ok === true) return read.value;
-    const members = Object.keys(body).join(', ');
+    const why = reading !== null && 'reason' in reading ? `: ${reading.reason}` : '';
     throw new Error(
-      `Expected ${this.profile.operations[name].answer.join(' or ')} in the answer, found ${members} and status ${status}.`,
+      `Expected ${this.profile.operations[name].answer.join(' or ')} in the answer, found ${memberNames(body).join(', ')} and status ${status}${why}.`,
     );
   }
 
   /**
-   * The elements of a batch answer under the specification's names, in the order of their RefIds. Lists, RefIds and values
-   * are found as the app finds them.
+   * The elements of a batch answer under the specification's names, in the order in which they were sent, as the app pairs
+   * and reads them. One that is what was sent, or that is named alone, has no value.
    */
-  elementsOf({ status, text, operation }: Answer): { RefId?: string; Value?: string }[] {
-    const { element, operations } = this.profile;
-    const values = operations[operation as SessionOperation].answer;
+  elementsOf({ status, reading }: Answer): { RefId: string; Value?: string }[] {
     if (status !== 200) throw new Error(`Expected elements in the answer, status ${status}.`);
-    const list = readList(this.profile, jsonOf(text), values[0] ?? '');
-    if (!list.ok)
-      throw new Error(`Expected a list in the answer, found ${(list.failure.members ?? []).join(', ')}.`);
-    return list.value
-      .map((one) => {
-        // A list of nothing but RefIds.
-        const ref = typeof one === 'string' ? one : textIn(one, element.ref);
-        const value = textIn(one, values);
-        return { ...(ref !== null && { RefId: ref }), ...(value !== null && { Value: value }) };
-      })
-      .sort((one, other) => String(one.RefId).localeCompare(String(other.RefId), 'en', { numeric: true }));
+    if (reading?.kind !== 'elements')
+      throw new Error(
+        `Expected elements in the answer: ${reading !== null && 'reason' in reading ? reading.reason : ''}.`,
+      );
+    return reading.elements.map((one) => {
+      if (!one.ok) throw new Error(`The app takes one of the elements for refused: ${one.code}.`);
+      const value = valueOf(one);
+      return { RefId: one.ref, ...(value !== null && { Value: value }) };
+    });
   }
 
   /** The list in an answer: itself, or under one of these members, wrapped or not. */
@@ -256,7 +341,9 @@ export class Target {
 
   /** A session of its own each time: lifetimes may be short. */
   async session(policy: string): Promise<string> {
-    const answer = await this.call('CreateSession', this.credentials(policy));
+    const credentials = this.credentials(policy);
+    this.sessionsAsked += 1;
+    const answer = await this.call('CreateSession', credentials);
     if (answer.status !== 200) throw new Error(`CreateSession answered ${answer.status} for ${policy}.`);
     return this.textOf(answer);
   }
@@ -299,33 +386,7 @@ export class Target {
       .find((one) => one !== null);
     if (answer.status !== 200 || found === undefined)
       throw new Error(`Authenticate answered ${answer.status}.`);
+    this.#hold(found);
     return found;
-  }
-}
-
-function asObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : { value };
-  } catch {
-    return {};
-  }
-}
-
-const memberOf = (json: unknown, name: string): unknown =>
-  typeof json === 'object' && json !== null ? (json as Record<string, unknown>)[name] : undefined;
-
-/** The first of these members that is a text. */
-function textIn(json: unknown, names: readonly string[]): string | null {
-  if (!isObject(json)) return null;
-  const found = names.map((name) => memberAt(json, name)).find((one) => typeof one === 'string');
-  return found ?? null;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
   }
 }

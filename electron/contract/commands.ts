@@ -2,7 +2,7 @@ import { pages } from './pages.ts';
 
 interface Command {
   /** Where its keys work; whoever handles a scope handles all of its commands. */
-  readonly scope: 'everywhere' | 'page' | 'lookup' | 'files' | 'draft' | 'job' | 'grid' | 'results' | 'find';
+  readonly scope: 'everywhere' | 'page' | 'lookup' | 'draft' | 'job' | 'grid' | 'results' | 'find';
   /** One or the other. Modifiers and a key, `Ctrl Shift C`: on macOS the command key stands for Ctrl. */
   readonly keys: readonly string[];
   /** In the list of shortcuts. Commands with the same one stand on one line. */
@@ -19,6 +19,14 @@ interface Command {
  * of this. Apart from the models, since the window bundles no schema.
  */
 export const commands = {
+  openFile: {
+    scope: 'everywhere',
+    keys: ['Ctrl O'],
+    label: 'Choose a file',
+    menu: 'Open…',
+    palette: 'Open a file',
+    synonyms: 'choose load csv excel table batch',
+  },
   palette: {
     scope: 'everywhere',
     keys: ['Ctrl K'],
@@ -58,7 +66,6 @@ export const commands = {
   translate: { scope: 'lookup', keys: ['X'], label: 'Translate to another definition' },
   previous: { scope: 'lookup', keys: ['Up'], label: 'Previous or next lookup in this case' },
   next: { scope: 'lookup', keys: ['Down'], label: 'Previous or next lookup in this case' },
-  chooseFile: { scope: 'files', keys: ['Ctrl O'], label: 'Choose a file' },
   test: { scope: 'draft', keys: ['Ctrl Shift Enter'], label: 'Test 20 rows' },
   run: { scope: 'draft', keys: ['Ctrl Enter'], label: 'Run' },
   export: { scope: 'job', keys: ['Ctrl E'], label: 'Export' },

@@ -4,7 +4,7 @@
  */
 export const pages = [
   { id: 'lookup', label: 'Lookup', synonyms: 'token case reveal' },
-  { id: 'batch', label: 'Batch', synonyms: 'open file csv excel paste rows export results' },
+  { id: 'batch', label: 'Batch', synonyms: 'csv excel paste rows export results' },
   {
     id: 'reports',
     label: 'Reports',

@@ -8,16 +8,28 @@ interface PageElement {
   textContent: string;
   className: string;
   append(...children: PageElement[]): void;
+  replaceWith(other: PageElement): void;
 }
 
 declare const document: {
-  readonly doctype: { readonly name: string } | null;
-  readonly documentElement: { readonly lang: string; readonly getHTML?: () => string };
+  readonly doctype: { readonly name: string; readonly publicId: string; readonly systemId: string } | null;
+  readonly documentElement: {
+    readonly lang: string;
+    readonly attributes: { readonly length: number };
+    readonly getHTML?: () => string;
+  };
+  readonly childNodes: { readonly length: number };
   readonly readyState: string;
+  readonly body: PageElement;
   getElementById(id: string): PageElement;
+  adoptNode(other: PageElement): PageElement;
   createElement(name: string): PageElement;
   addEventListener(name: string, listener: () => void): void;
 };
+
+declare class DOMParser {
+  parseFromString(text: string, type: 'text/html'): { readonly body: PageElement };
+}
 
 interface SignedDocument {
   readonly case: string;
@@ -41,21 +53,29 @@ interface SignedEntry {
 }
 
 /**
- * Checks the signature, each line, the chain and every character of the page, and writes what was found into it. Whose key
- * signed, a page can't know: it shows the fingerprint, and never says more than "consistent".
+ * Checks the signature, each line, the chain and every character of the page as the browser read it, and writes what was
+ * found into it. Whose key signed, a page can't know: it shows the fingerprint, and never says more than "consistent".
  */
 export async function checkPage(): Promise<void> {
   const holds: string[] = [];
   const problems: string[] = [];
-  const verdict = document.getElementById('verdict');
-  const list = document.getElementById('findings');
-  const data = document.getElementById('evidence');
-  const written = data.textContent;
+  const kept = document.getElementById('evidence');
+  const written = kept.textContent;
   // The browser's own text of the page, but for the document: it is made so that this is what was written.
-  data.textContent = '';
+  kept.textContent = '';
   const { doctype, documentElement: root } = document;
   const page = `<!doctype ${doctype?.name ?? ''}><html lang="${root.lang}">${root.getHTML?.() ?? ''}</html>`;
-  data.textContent = written;
+  // What no text of the inside tells: other attributes, comments around it, another document type.
+  const isBare =
+    root.attributes.length === 1 &&
+    document.childNodes.length === 2 &&
+    `${doctype?.publicId ?? ''}${doctype?.systemId ?? ''}` === '';
+  // From here on the reader sees what that text says and nothing else: a shadow root, which a template can make without a
+  // script, hides what it is in, and is in no text.
+  document.body.replaceWith(document.adoptNode(new DOMParser().parseFromString(page, 'text/html').body));
+  const verdict = document.getElementById('verdict');
+  const list = document.getElementById('findings');
+  document.getElementById('evidence').textContent = written;
   verdict.className = 'checking';
 
   function show(kind: string, title: string): void {
@@ -162,8 +182,8 @@ export async function checkPage(): Promise<void> {
       'The signature does not hold',
     );
     check(
-      (await sha256(utf8(page))) === evidence.page.sha256,
-      'Every character of this page',
+      isBare && (await sha256(utf8(page))) === evidence.page.sha256,
+      'Every character of this page, as this browser reads it',
       'This page is not as it was made. (A copy that a browser saved is not, nor one that an extension changes)',
     );
     await checkLines(evidence);

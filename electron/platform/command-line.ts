@@ -50,6 +50,9 @@ const switches: readonly Switch[] = [
   { name: 'use-angle' },
 ];
 
+/** Those that people are told of: the help, the man page and the completion are made of them. */
+export const documentedSwitches: readonly Switch[] = switches.filter(({ text }) => text !== undefined);
+
 const allowedNames = switches.flatMap(({ name, short }) => [name, ...(short === undefined ? [] : [short])]);
 
 /** Options of the two verifiers, and of nothing else; `-` is standard input. */
@@ -170,13 +173,14 @@ export function printedAtStart(argv: readonly string[], os: NodeJS.Platform): 'h
   return null;
 }
 
+/** As it is written: `-h, --help`, `--check-policy[=FILE]`. */
+export function shownSwitch({ name, short, value }: Switch): string {
+  const suffix = value === undefined ? '' : value.startsWith('[') ? `[=${value.slice(1)}` : `=${value}`;
+  return `${short === undefined ? '' : `-${short}, `}--${name}${suffix}`;
+}
+
 export function helpText(): string {
-  const rows = switches
-    .filter(({ text }) => text !== undefined)
-    .map(({ name, short, value, text = '' }) => {
-      const suffix = value === undefined ? '' : value.startsWith('[') ? `[=${value.slice(1)}` : `=${value}`;
-      return [`${short === undefined ? '' : `-${short}, `}--${name}${suffix}`, text] as const;
-    });
+  const rows = documentedSwitches.map((one) => [shownSwitch(one), one.text ?? ''] as const);
   const width = Math.max(...rows.map(([left]) => left.length));
   return [
     'Usage: tokendesk [SWITCH…] [FILE]',
@@ -221,8 +225,7 @@ export function refusalOf(name: string): string {
 }
 
 function nearestSwitch(name: string): string | null {
-  const [best] = switches
-    .filter(({ text }) => text !== undefined)
+  const [best] = documentedSwitches
     .map((one) => ({ name: one.name, edits: editsBetween(name.toLowerCase(), one.name) }))
     .sort((a, b) => a.edits - b.edits);
   return best !== undefined && best.edits <= Math.max(1, Math.floor(best.name.length / 4)) ? best.name : null;

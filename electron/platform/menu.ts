@@ -26,6 +26,8 @@ export function setMenu(
   const commandItem = (name: MenuCommand): MenuItemConstructorOptions =>
     item(name, commands[name].menu, commands[name].keys[0]);
   const app: MenuItemConstructorOptions[] = [
+    commandItem('openFile'),
+    { type: 'separator' },
     commandItem('palette'),
     commandItem('lock'),
     ...(isMac ? [] : [commandItem('preferences')]),

@@ -2,6 +2,7 @@ import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { MetricsRow } from '../contract/models/report.ts';
 import { isObject, memberAt, unexpectedAnswer } from '../service/answers.ts';
 import type { DateForm, ReportingProfile } from '../service/profile.ts';
+import { saysMore } from '../service/read-answers.ts';
 import { countOf, firstOf, listIn, otherMembers, textOf } from './portal.ts';
 
 const maxRows = 50_000;
@@ -9,12 +10,13 @@ const maxRows = 50_000;
 /**
  * The groups of an AggregateApiRequestMetrics answer, in its order. Its members are not shown by the specification:
  * the profile lists what they may be called, and what it doesn't list is passed on as it came (spec §9). An object
- * without a list is one group. `next`: what the answer says of another page, null where it is all. Failures:
+ * without a list is one group. `pages`: so many have come, with this one. `next`: what the answer says of another page, null where it is all. Failures:
  * report.too-many-rows, report.day-form.
  */
 export function readMetrics(
   json: unknown,
   profile: ReportingProfile['metrics'],
+  pages = 1,
 ): Outcome<{ readonly rows: MetricsRow[]; readonly next: NextPage | null }> {
   const list = listIn(json, profile.lists);
   const groups = list ?? (isObject(json) ? [json] : null);
@@ -28,7 +30,7 @@ export function readMetrics(
     if (row.day !== null && day === null) return failed('report.day-form', { subject: profile.dates });
     rows.push({ ...row, day });
   }
-  return done({ rows, next: list === null ? null : nextIn(json, profile.more) });
+  return done({ rows, next: nextIn(json, profile.more, pages) });
 }
 
 function readRow(
@@ -43,6 +45,8 @@ function readRow(
   };
   const requests = numbers.requests ?? sum(numbers.succeeded, numbers.failed);
   if (requests === null) return null;
+  // More of a part than of the whole: then it is not known what they count.
+  if (Math.max(numbers.succeeded ?? 0, numbers.failed ?? 0) > requests) return null;
   const failures =
     numbers.failed ?? (numbers.succeeded === null ? null : Math.max(0, requests - numbers.succeeded));
   const named = (names: readonly string[]): string | null => {
@@ -69,24 +73,26 @@ function readRow(
 const sum = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? null : one + other;
 
-/** The day in a pattern such as `MM/DD/YYYY`. */
+/** The day in a pattern such as `MM/DD/YYYY`, with or without a time behind it; null where it is not of that form. */
 function dayByPattern(text: string, form: string): string | null {
-  if (text.length !== form.length) return null;
-  const part = (name: string): string => text.slice(form.indexOf(name), form.indexOf(name) + name.length);
-  const between = Array.from(form).every((unit, index) => /[YMD]/.test(unit) || text[index] === unit);
+  const [, date = '', behind = ''] = /^(.{10})(.*)$/.exec(text) ?? [];
+  if (date.length !== form.length || !/^(?:[T ].*)?$/.test(behind)) return null;
+  const part = (name: string): string => date.slice(form.indexOf(name), form.indexOf(name) + name.length);
+  const between = Array.from(form).every((unit, index) => /[YMD]/.test(unit) || date[index] === unit);
   return between ? `${part('YYYY')}-${part('MM')}-${part('DD')}` : null;
 }
 
 /**
- * The day `YYYY-MM-DD` of a text in that form, with or without a time, or in the form that the service is asked in. Null
- * where it is neither: in a guessed form 11/12 could be another month.
+ * The day `YYYY-MM-DD` of a text in the form that the service is asked in, else in that of ISO 8601, each with or without a
+ * time. Null where it is neither: in a guessed form 11/12 could be another month, and so could 2026-11-12 where the day comes
+ * before the month.
  */
 function dayOf(text: string, form: DateForm): string | null {
   const isNumber = /^\d{9,14}$/.test(text) && form.startsWith('epoch-');
   const number = Number(text) * (form === 'epoch-seconds' ? 1_000 : 1);
   const day = isNumber
     ? number < 8.64e15 && new Date(number).toISOString().slice(0, 10)
-    : (/^(\d{4}-\d{2}-\d{2})(?:[T ].*)?$/.exec(text)?.[1] ?? dayByPattern(text, form));
+    : (dayByPattern(text, form) ?? dayByPattern(text, 'YYYY-MM-DD'));
   if (typeof day !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(day)) return null;
   const time = Date.parse(`${day}T00:00:00Z`);
   // February 30 is no day, and would become one in March.
@@ -114,7 +120,7 @@ export async function readAllPages(
     const answer = await ask(page);
     if (!answer.ok) return answer;
     const { json, requestId } = answer.value;
-    const read = readMetrics(json, profile);
+    const read = readMetrics(json, profile, asked.size + 1);
     if (!read.ok) return done({ rows: read, requestId });
     rows.push(...read.value.rows);
     if (rows.length > maxRows) return done({ rows: failed('report.too-many-rows'), requestId });
@@ -132,15 +138,21 @@ export async function readAllPages(
 /** What a member for another page holds; `true` tells that there is one, and not which. */
 type NextPage = string | number | true;
 
+/** Where services say it that say it neither at the root nor one level down. */
+const deepNames = ['links.next', '_links.next', 'meta.pagination.next', 'paging.cursors.after'];
+const pageCounts = ['totalPages', 'total_pages', 'pageCount', 'page_count'];
+
 /** Null where the answer does not say that there is more than is in it. A value tells more than a `true` beside it. */
-function nextIn(json: unknown, names: readonly string[]): NextPage | null {
+function nextIn(json: unknown, names: readonly string[], pages: number): NextPage | null {
   if (!isObject(json)) return null;
   const objects = [json, ...Object.values(json).filter(isObject)];
-  const found = objects
-    .flatMap((object) => names.map((name) => memberAt(object, name)))
-    .filter(
-      (one): one is NextPage =>
-        one === true || (typeof one === 'string' && one !== '') || (typeof one === 'number' && one > 0),
-    );
-  return found.find((one) => one !== true) ?? found[0] ?? null;
+  const found = objects.flatMap((object) =>
+    [...names, ...deepNames].map((name) => memberAt(object, name)).filter(saysMore),
+  );
+  const value = found.find((one) => typeof one === 'string' || typeof one === 'number');
+  if (value !== undefined) return value;
+  const isCounted = objects.some(
+    (object) => object.last === false || pageCounts.some((name) => Number(object[name]) > pages),
+  );
+  return found.length > 0 || isCounted ? true : null;
 }

@@ -2,7 +2,7 @@ import type { Audit } from '../audit/audit.ts';
 import { maskNumbers } from '../masking/masking.ts';
 import type { Failure, Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
-import { isObject } from '../service/answers.ts';
+import { isObject, memberAt } from '../service/answers.ts';
 import { readExchange, type ExchangeResult } from '../service/http/failures.ts';
 import type { Transport } from '../service/http/transport.ts';
 import type { DateForm, HttpMethod, ServiceProfile } from '../service/profile.ts';
@@ -87,10 +87,11 @@ export function formatDay(day: string, form: DateForm, edge: 'start' | 'end'): s
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The first of these members that is there and not null. */
+/** The first of these members that is there and not null; with dots one inside another. */
 export function firstOf(object: Members, names: readonly string[]): unknown {
   for (const name of names) {
-    if (Object.hasOwn(object, name) && object[name] !== null) return object[name];
+    const found = memberAt(object, name);
+    if (found !== undefined && found !== null) return found;
   }
   return undefined;
 }
@@ -112,7 +113,7 @@ export function textOf(json: unknown): string {
 
 /** The members that no list of names knows. */
 export function otherMembers(object: Members, known: readonly (readonly string[])[]): Record<string, string> {
-  const listed = new Set(known.flat());
+  const listed = new Set(known.flat().flatMap((name) => [name, name.split('.')[0] ?? '']));
   const others = Object.entries(object).filter(([name]) => !listed.has(name) && name !== '__proto__');
   return Object.fromEntries(
     others.slice(0, 30).map(([name, json]) => [textOf(name).slice(0, 100), textOf(json)]),
@@ -124,10 +125,10 @@ export function listIn(json: unknown, lists: readonly string[]): readonly unknow
   if (isList(json)) return json;
   if (!isObject(json)) return null;
   for (const name of lists) {
-    const found = json[name];
+    const found = memberAt(json, name);
     if (isList(found)) return found;
     if (isObject(found)) {
-      const inner = lists.map((name) => found[name]).find(isList);
+      const inner = lists.map((name) => memberAt(found, name)).find(isList);
       if (inner !== undefined) return inner;
     }
   }

@@ -1,13 +1,8 @@
-import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
+import { type Failure, failed } from '../contract/errors.ts';
 import type { UnreadAnswer } from '../contract/models/connection.ts';
-import type { OperationName } from './operations.ts';
 import { bareText, repeatsIn, saysTheSame, whatItSays } from '../masking/plain-text.ts';
 import { isBlank } from '../util/blank.ts';
-import type { ServiceProfile } from './profile.ts';
 import type { SuccessFlag } from './profile-fields.ts';
-
-/** Wrappers around an answer; what is nested deeper is not looked for. */
-const maxWrappers = 3;
 
 export const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
   typeof json === 'object' && json !== null && !Array.isArray(json);
@@ -46,12 +41,18 @@ export function memberNames(json: unknown): string[] {
     .map((name) => (isName(name) ? name : '(unreadable)'));
 }
 
-/** A failure without the names of members that repeat what was sent. */
+/** A failure without the names of members, and without codes, that repeat what was sent. */
 export function withoutRepeats(failure: Failure, submitted: Iterable<string>): Failure {
-  if (failure.members === undefined) return failure;
+  const { members, codes } = failure;
+  if (members === undefined && codes === undefined) return failure;
   const values = [...submitted];
-  const members = failure.members.filter((name) => !values.some(repeatsIn(name)));
-  return { ...failure, members };
+  const harmless = (names: readonly string[]): string[] =>
+    names.filter((name) => !values.some(repeatsIn(name)));
+  return {
+    ...failure,
+    ...(members !== undefined && { members: harmless(members) }),
+    ...(codes !== undefined && { codes: harmless(codes) }),
+  };
 }
 
 const maxMembers = 60;
@@ -104,45 +105,14 @@ function kindOf(json: unknown): UnreadAnswer['members'][number]['kind'] {
 export const unexpectedAnswer = (json: unknown, details: Partial<Failure> = {}) =>
   failed('service.unexpected-answer', { ...details, members: memberNames(json) });
 
-/**
- * The one string a single operation answers with (spec §4 does not show its member; the profile lists those that are
- * accepted). Anything that is not a string is refused: a number would already have lost digits.
- */
-export function readSingle(
-  profile: ServiceProfile,
-  operation: OperationName,
-  json: unknown,
-): Outcome<string> {
-  const names = profile.operations[operation].answer;
-  let inner = json;
-  for (let depth = 0; depth < maxWrappers; depth++) {
-    if (typeof inner === 'string') {
-      return profile.bareStrings || depth > 0 ? done(inner) : unexpectedAnswer(json);
-    }
-    if (!isObject(inner)) break;
-    const object = inner;
-    for (const name of names) {
-      const found = memberAt(object, name);
-      if (typeof found === 'string') return done(found);
-    }
-    // A text beside other members is as likely a word on the answer: `{"result":"OK","tkn":"…"}`.
-    const isAlone = Object.keys(object).length === 1;
-    const wrapper = profile.wrappers.find((name) => {
-      const found = memberAt(object, name);
-      return isObject(found) || (isAlone && typeof found === 'string');
-    });
-    if (wrapper === undefined) break;
-    inner = memberAt(object, wrapper);
-  }
-  return unexpectedAnswer(isObject(inner) ? inner : json);
-}
-
-export type UnusableCode =
-  | 'service.empty-value'
-  | 'service.blank-value'
-  | 'service.nul-value'
-  | 'service.long-value'
-  | 'service.broken-value';
+export const unusableCodes = [
+  'service.empty-value',
+  'service.blank-value',
+  'service.nul-value',
+  'service.long-value',
+  'service.broken-value',
+] as const;
+export type UnusableCode = (typeof unusableCodes)[number];
 
 /**
  * Why an answer is no value, whatever was sent: a file could not hold it, or it would be another cell when the file is
@@ -181,6 +151,22 @@ export function echoForm(text: string): string {
   if (said !== null) return said;
   const bare = withoutSeparators(text.normalize('NFKC'));
   return bare === '' ? text : bare.toUpperCase();
+}
+
+/** Shorter ones are another's token by chance: one in a million batches of 500 has one of ten digits. */
+const minOthers = 10;
+
+/**
+ * Finds the tokens that are the value of another element: whoever mixes up elements so has answered with cleartext. Values
+ * too short to tell are not looked for.
+ */
+export function echoOfAny(values: Iterable<string>): (token: string) => boolean {
+  let forms: Set<string> | null = null;
+  return (token) => {
+    if (token.length < minOthers) return false;
+    forms ??= new Set([...values].filter((value) => value.length >= minOthers).map(echoForm));
+    return forms.size > 0 && forms.has(echoForm(token));
+  };
 }
 
 /** Fewer letters and digits are in a token by chance: digits in one of ten million, with a letter in fewer. */
@@ -235,59 +221,3 @@ const withoutSeparators = (text: string): string => text.replace(allSeparators, 
 const allSeparators = /[\s-]/g;
 const isPlainLetter = (unit: number): boolean =>
   (unit >= 0x30 && unit <= 0x39) || ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a);
-
-/**
- * The elements of a batch answer, at the root or under a member that the profile lists. Where the answer is an object by
- * RefId, each gets its own as a member, under the first name that the profile has for it.
- */
-export function readList(
-  profile: Pick<ServiceProfile, 'lists' | 'wrappers' | 'bareLists' | 'batchAnswers' | 'element'>,
-  json: unknown,
-  valueName: string,
-): Outcome<readonly unknown[]> {
-  const byReference = profile.batchAnswers === 'by-reference';
-  const holdsElements = (found: unknown): boolean => (byReference ? isObject(found) : Array.isArray(found));
-  let inner = json;
-  for (let depth = 0; depth < maxWrappers; depth++) {
-    if (Array.isArray(inner)) {
-      if (byReference) break;
-      return profile.bareLists || depth > 0 ? done(inner) : unexpectedAnswer(json);
-    }
-    if (!isObject(inner)) break;
-    const object = inner;
-    const list = profile.lists.find((name) => holdsElements(memberAt(object, name)));
-    if (list !== undefined && byReference)
-      return elementsByReference(memberAt(object, list), profile, valueName);
-    const name = list ?? profile.wrappers.find((wrapper) => isObject(memberAt(object, wrapper)));
-    if (name === undefined) {
-      if (byReference && profile.bareLists && depth === 0)
-        return elementsByReference(object, profile, valueName);
-      break;
-    }
-    inner = memberAt(object, name);
-  }
-  return unexpectedAnswer(isObject(inner) ? inner : json);
-}
-
-function elementsByReference(
-  object: unknown,
-  { element }: Pick<ServiceProfile, 'element'>,
-  valueName: string,
-): Outcome<readonly unknown[]> {
-  const [refName = ''] = element.ref;
-  const elements: unknown[] = [];
-  for (const [ref, item] of Object.entries(object as Readonly<Record<string, unknown>>)) {
-    const members = typeof item === 'string' ? { [valueName]: item } : item;
-    // What names another RefId than the one it stands under is nobody's.
-    if (!isObject(members) || element.ref.some((name) => ![undefined, ref].includes(textAt(members, name))))
-      return failed('service.mismatched-answer', { members: memberNames(members) });
-    elements.push({ ...members, [refName]: ref });
-  }
-  return done(elements);
-}
-
-/** A text, or what stands in its place as JSON. */
-function textAt(object: Readonly<Record<string, unknown>>, name: string): string | undefined {
-  const found = memberAt(object, name);
-  return found === undefined || typeof found === 'string' ? found : JSON.stringify(found);
-}

@@ -1,20 +1,24 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { BatchOperation } from '../contract/operations.ts';
+import { repeatsIn } from '../masking/plain-text.ts';
 import { cleartext } from '../util/cleartext.ts';
 import {
   findUnusable,
+  echoOfAny,
   holdsSent,
   isDone,
   isEcho,
   isObject,
   memberAt,
   memberNames,
-  readList,
+  unusableCodes,
 } from './answers.ts';
+import { readList } from './read-answers.ts';
 import type { Answer, BatchAnswer, Element, ElementAnswer } from './service-client.ts';
 import { givesToken, operations } from './operations.ts';
 import type { MatchReturns, ServiceProfile } from './profile.ts';
 import type { Nothing, SuccessFlag } from './profile-fields.ts';
+import { codeOf, refusalOf, type Refused } from './refusals.ts';
 import type { SessionAnswer } from './session/call-with-session.ts';
 
 interface BatchOptions {
@@ -62,14 +66,17 @@ export async function callBatch(
     /** An answer is read once, though its refusals are counted before. */
     const match = (json: unknown): Outcome<Matched> => {
       if (read !== null && read.json === json) return read.matched;
-      const list = readList(profile, json, members.value[0] ?? '');
+      const list = readList(profile, json, {
+        valueName: members.value[0] ?? '',
+        mayLack: !operations[operation].complete,
+      });
       const matched = list.ok ? matchElements(part, list.value, members) : list;
       read = { json, matched };
       return matched;
     };
     const sent = await options.send(part, (json) => countRefused(match(json)));
     if (!sent.ok) return sent;
-    const matched = match(sent.value.json);
+    const matched = withoutSessions(match(sent.value.json), sent.value.sessions);
     if (matched.ok) requestId = sent.value.requestId;
     else if (matched.failure.members !== undefined) options.onUnreadable(sent.value.json);
     return matched.ok ? matched : withRequestId(matched.failure, sent.value.requestId);
@@ -147,19 +154,22 @@ const refusedCodes: readonly Refused['code'][] = [
   'service.value-invalid',
   'service.value-too-long',
   'service.token-invalid',
+  'service.element-refused',
   'service.echoed-value',
+  ...unusableCodes,
 ];
 
-/** A 400 whose code the profile knows as one that is said against a value, named as in a batch. */
-export function explainRefusal(
-  failure: Failure,
-  { elementCodes }: Pick<ServiceProfile, 'elementCodes'>,
-): Failure {
-  if (failure.code !== 'service.invalid-input') return failure;
-  const code = failure.codes
-    ?.map((own) => codeOf(own, elementCodes))
-    .find((known) => known !== 'service.element-refused');
-  return code === undefined ? failure : { ...failure, code };
+/** A service may say in its reason which session it was. */
+function withoutSessions(matched: Outcome<Matched>, sessions: readonly string[]): Outcome<Matched> {
+  if (!matched.ok || !matched.value.some((answer) => answer?.ok === false && answer.reason !== undefined))
+    return matched;
+  return done(
+    matched.value.map((answer) => {
+      if (answer === null || answer.ok || answer.reason === undefined) return answer;
+      const { reason, ...rest } = answer;
+      return sessions.some(repeatsIn(reason)) ? rest : answer;
+    }),
+  );
 }
 
 function withRequestId(failure: Failure, requestId: string): Outcome<never> {
@@ -195,37 +205,6 @@ function stringIn(object: Readonly<Record<string, unknown>>, names: readonly str
   return null;
 }
 
-/** What is said against an element: '' where it is no text, null where nothing is. */
-function refusalOf(
-  object: Readonly<Record<string, unknown>>,
-  { error, none }: Pick<ElementMembers, 'error' | 'none'>,
-): string | null {
-  for (const name of error) {
-    const found = memberAt(object, name);
-    if (saysNothing(found, none)) continue;
-    const texts: unknown[] = Array.isArray(found) ? found : [found];
-    return texts.every((text) => typeof text === 'string') ? texts.join('; ').slice(0, maxReason) : '';
-  }
-  return null;
-}
-
-function saysNothing(found: unknown, none: Nothing): boolean {
-  if (found === undefined || found === null) return true;
-  if (typeof found !== 'object') return none.some((one) => one === found);
-  return (
-    Object.keys(found).length === 0 &&
-    none.some((one) => typeof one === 'object' && one !== null && Array.isArray(one) === Array.isArray(found))
-  );
-}
-
-const maxReason = 300;
-
-function codeOf(reason: string, codes: ElementMembers['elementCodes']): Refused['code'] {
-  if (codes.valueInvalid.includes(reason)) return 'service.value-invalid';
-  if (codes.valueTooLong.includes(reason)) return 'service.value-too-long';
-  return codes.tokenInvalid.includes(reason) ? 'service.token-invalid' : 'service.element-refused';
-}
-
 const refusals: readonly string[] = [
   'service.value-invalid',
   'service.value-too-long',
@@ -242,8 +221,6 @@ function countRefused(matched: Outcome<Matched>): Map<string, number> {
   return counts;
 }
 
-type Refused = Extract<ElementAnswer, { ok: false }>;
-
 /**
  * Pairs a batch answer with what was sent, by RefId and never by position (spec §2). An element that is foreign,
  * doubled (even identically) or without RefId makes the whole answer unusable: nobody knows what else is wrong with it.
@@ -258,6 +235,7 @@ export function matchElements(
   let positions: Map<string, number> | null = null;
   const { returns, refusesEcho, refusesPart, success } = members;
   const isFlat = success === null && ![members.ref, members.value, members.error].flat().some(hasPath);
+  const isOthers = refusesPart ? echoOfAny(sent.map(({ value }) => value)) : null;
   let unreadable = 0;
   for (let index = 0; index < received.length; index++) {
     const item = received[index];
@@ -275,7 +253,11 @@ export function matchElements(
     if (position === undefined || answers[position] !== null) return failed('service.mismatched-answer');
     const value = stringIn(element, members.value);
     // Most have these two members: then nothing is said against it, and no other name has to be looked for.
-    const reason = isFlat && value !== null && hasTwoMembers(element) ? null : refusalOf(element, members);
+    const isPlain = isFlat && value !== null && hasTwoMembers(element);
+    const contradicting = isPlain ? null : contradictingMember(element, ref, members);
+    if (contradicting !== null)
+      return failed('service.unexpected-answer', { members: memberNames({ [contradicting]: 1 }) });
+    const reason = isPlain ? null : refusalOf(element, members);
     const flag = success === null ? true : isDone(element, success);
     if (reason !== null) {
       answers[position] = {
@@ -299,7 +281,9 @@ export function matchElements(
     const own = sent[position]?.value ?? '';
     const isSent =
       value !== null &&
-      (((refusesEcho || returns !== null) && isEcho(own, value)) || (refusesPart && holdsSent(own, value)));
+      (((refusesEcho || returns !== null) && isEcho(own, value)) ||
+        (refusesPart && holdsSent(own, value)) ||
+        isOthers?.(value) === true);
     if (isSent)
       answers[position] =
         returns === null ? { ref, ok: false, code: 'service.echoed-value' } : { ref, ok: true, value: null };
@@ -311,6 +295,17 @@ export function matchElements(
     return failed('service.unexpected-answer', { members: memberNames(received[0]) });
   }
   return done(answers);
+}
+
+/** Another RefId, or of what should match a flag that says that it doesn't. */
+function contradictingMember(
+  element: Readonly<Record<string, unknown>>,
+  ref: string,
+  { ref: refs, error, returns }: ElementMembers,
+): string | null {
+  const otherRef = refs.find((name) => ![undefined, null, ref].includes(memberAt(element, name) as string));
+  if (otherRef !== undefined || returns === null) return otherRef ?? null;
+  return Object.keys(element).find((name) => element[name] === false && !error.includes(name)) ?? null;
 }
 
 const hasPath = (name: string): boolean => name.includes('.');

@@ -9,8 +9,10 @@ import {
 import { systemClock, type Clock } from '../util/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
 import { isInAddress, type AddressNames } from './addresses.ts';
-import { holdsSent, isEcho, readSingle, withoutRepeats } from './answers.ts';
-import { callBatch, callEach, explainRefusal } from './call-batch.ts';
+import { findUnusable, holdsSent, isEcho, withoutRepeats } from './answers.ts';
+import { callBatch, callEach } from './call-batch.ts';
+import { readSingle } from './read-answers.ts';
+import { explainRefusal } from './refusals.ts';
 import { detailsOf } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
 import { createHealth } from './limits/health.ts';
@@ -175,16 +177,20 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     });
     if (!answer.ok)
       return { ok: false, failure: withoutRepeats(explainRefusal(answer.failure, profile), [value]) };
-    const { json, requestId } = answer.value;
+    const { json, requestId, sessions: used } = answer.value;
     const read = readSingle(profile, operation, json);
     const details = {
       ...detailsOf({ operation, policy, definition }),
       ...(requestId !== '' && { requestId }),
     };
     if (!read.ok) {
-      options.onUnreadable?.(operation, json, [value]);
-      return failed(read.failure.code, { ...details, ...withoutRepeats(read.failure, [value]) });
+      if (read.failure.members !== undefined) options.onUnreadable?.(operation, json, [value]);
+      return failed(read.failure.code, { ...details, ...withoutRepeats(read.failure, [value, ...used]) });
     }
+    const { emptyValues, limits } = profile;
+    const unusable = findUnusable(read.value, { emptyValues, maxLength: limits.valueLength });
+    // Only a file can't hold a NUL.
+    if (unusable !== null && unusable !== 'service.nul-value') return failed(unusable, details);
     const isEchoed = refusesEcho(operation, definition, target ?? null) && isEcho(value, read.value);
     if (isEchoed || (givesToken(operation) && holdsSent(value, read.value)))
       return failed('service.echoed-value', details);

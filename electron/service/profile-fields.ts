@@ -1,7 +1,12 @@
 import { z } from 'zod';
 
 /** A member on the wire. In an answer, with dots one inside another: `Outcome.Tkn`. */
-export const member = z.string().min(1).max(100);
+export const member = z
+  .string()
+  .min(1)
+  .max(100)
+  // Set as a member this one is none.
+  .regex(/^(?!__proto__$)/);
 /** Accepted members, the first that is there wins. */
 export const members = z.array(member).min(1).max(40);
 /** Joined to {base_url}: no host, no query, no way up. */
@@ -38,14 +43,19 @@ export const nothing = z
   .max(20);
 export type Nothing = z.infer<typeof nothing>;
 
-/** Headers that the transport sets, or that carry what belongs in the keychain. */
+/** Headers that the transport sets. */
 const notFixed =
-  /^(?:host|connection|content-length|content-encoding|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|.*(?:auth|cookie|secret|token|passw|credential|session|signature|jwt|key).*)$/i;
+  /^(?:host|connection|content-length|content-encoding|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*)$/i;
+const namesSecret =
+  /auth|cookie|secret|token|passw|passcode|phrase|pwd|ticket|bearer|cred|session|signature|hmac|jwt|key|licen[cs]e|(?:^|-)(?:pass|pin|sid|otp)(?:-|$)/i;
+/** Whether a header's name speaks of what belongs in the keychain. */
+export const isSecretHeader = (name: string): boolean => namesSecret.test(name);
 /** Headers by which a gateway or framework takes a request for one of another address or method. */
 const redirects =
   /forward|rewrite|original|override|redirect|^x-http|^soapaction$|(?:^|-)(?:ur[il]|path|pathinfo|route|prefix|host|method|action|script-?name|operation|query)$/i;
 /** So does a value that is an address, or names what gives cleartext. */
 const isElsewhere = /^\/|:\/\/|detokeni|cleartext|unmask|reveal|decrypt/i;
+/** Without hyphens: an ID in the form of a UUID may be a key as well. */
 const looksSecret = /^(?:bearer|basic|digest|negotiate)\s|^eyJ|[A-Za-z0-9+/=_]{32}/i;
 
 /** Headers with a fixed value, such as a version. `{accountId}` and `{tenantId}` are the connection's. No secrets. */
@@ -55,13 +65,13 @@ export const headers = z
       .string()
       .regex(/^[A-Za-z0-9-]{1,60}$/)
       .refine(
-        (name) => !notFixed.test(name) && !redirects.test(name),
+        (name) => !notFixed.test(name) && !isSecretHeader(name) && !redirects.test(name),
         "a header of this name is not the profile's",
       ),
     z
       .string()
       .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/)
-      .refine((value) => !looksSecret.test(value), 'looks like a secret')
+      .refine((value) => !looksSecret.test(value.replaceAll('-', '')), 'looks like a secret')
       .refine((value) => !isElsewhere.test(value), 'says what the path says'),
   )
   .refine((all) => {

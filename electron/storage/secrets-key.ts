@@ -160,14 +160,21 @@ interface Writing {
   readonly decrypt: (text: string) => string | null;
 }
 
-/**
- * The key of a connection's secrets; with `need` it is made where there is none. Failures: keychain.unavailable without a
- * keyring; connection.changed, or another that refuses the connection.
- */
-type KeyOf = (
-  id: string,
-  need?: { readonly takesOver: boolean },
-) => Promise<Outcome<{ readonly bytes: Uint8Array; readonly takesOver: boolean } | null>>;
+/** Where the keys of connections come from. */
+interface Keys {
+  /**
+   * The key of a connection's secrets; with `need` it is made where there is none. Failures: keychain.unavailable without a
+   * keyring; connection.changed, or another that refuses the connection.
+   */
+  keyOf(
+    id: string,
+    need?: { readonly takesOver: boolean },
+  ): Promise<Outcome<{ readonly bytes: Uint8Array; readonly takesOver: boolean } | null>>;
+  /** Called once all of a connection's secrets are encrypted under its key. */
+  takenOver(id: string): Promise<unknown>;
+  /** Waited for before anything is given out or taken. Its failure refuses it. */
+  ready(): Promise<Outcome<unknown>>;
+}
 
 /**
  * A keychain that encrypts the secrets of connections, each under its connection's key, and the key of results under `key`. It
@@ -178,9 +185,7 @@ type KeyOf = (
 export function withSecretsKey<K extends Keychain>(
   keychain: K,
   key: Pick<SecretsKey, 'read'>,
-  keyOf: KeyOf,
-  /** Called once all of a connection's secrets are encrypted under its key. */
-  onTakenOver: (id: string) => Promise<unknown>,
+  { keyOf, takenOver, ready }: Keys,
 ): K {
   const writingUnder = (bytes: Uint8Array, account: string, prefix: string, subject: string): Writing => {
     const cipher = createRecordCipher(bytes, subject);
@@ -205,6 +210,8 @@ export function withSecretsKey<K extends Keychain>(
 
   /** Null without a keyring; `no key` where the connection has none. */
   async function writingOf(account: string): Promise<Outcome<Writing | 'no key' | null>> {
+    const isReady = await ready();
+    if (!isReady.ok) return isReady;
     const id = connectionOf(account);
     const found = id === null ? done(null) : await keyOf(id);
     if (!found.ok) return found.failure.code === 'keychain.unavailable' ? done(null) : found;
@@ -230,7 +237,7 @@ export function withSecretsKey<K extends Keychain>(
       const read = await changed.read(one);
       if (!read.ok && read.failure.code !== 'credentials.missing') return read;
     }
-    await onTakenOver(id);
+    await takenOver(id);
     return done(null);
   }
 

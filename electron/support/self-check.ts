@@ -57,6 +57,7 @@ export async function selfCheck(options: SelfCheckOptions): Promise<readonly Che
     ['client certificates', clientCertificates],
     ['service profile', () => profile(options)],
     ['managed settings', () => managedSettings(options)],
+    ['provided connections', () => providedConnections(options)],
   ];
   const results: CheckResult[] = [];
   for (const [name, check] of checks) {
@@ -175,6 +176,14 @@ async function managedSettings({ managed }: SelfCheckOptions): Promise<Verdict> 
   if (!read.ok) return bad(read.sentence);
   const fixed = describeManaged(read.managed);
   return good(fixed.length === 0 ? 'none' : `${fixed.join(', ')}, of ${read.sources.join(' and ')}`);
+}
+
+async function providedConnections({ managed }: SelfCheckOptions): Promise<Verdict> {
+  const read = await readManagedSettings(managed);
+  // Why not says the line above.
+  if (!read.ok) return bad('not read');
+  const names = read.deployment?.connections.map(({ name }) => name) ?? [];
+  return good(names.length === 0 ? 'none' : names.join(', '));
 }
 
 async function profile({ site, root, managed }: SelfCheckOptions): Promise<Verdict> {

@@ -48,7 +48,7 @@ export const shortcuts: { group: string; keys: Line[] }[] = [
     keys: [[pageKeysTogether, 'Switch page'], ...linesOf('everywhere', 'page')],
   },
   { group: 'Lookup', keys: [['Enter', 'Look up'], ...linesOf('lookup')] },
-  { group: 'Batch', keys: linesOf('files', 'draft', 'job') },
+  { group: 'Batch', keys: linesOf('draft', 'job') },
   {
     group: 'Tables',
     keys: [

@@ -5,6 +5,12 @@ import { message, type Format } from './message.ts';
 const row = (f: Failure): string => (f.row === undefined ? 'A row' : `Row ${formatCount(f.row)}`);
 const file = (f: Failure): string => f.subject ?? 'The file';
 
+/** Where a file of the app's own goes that is no table, by what it was found to be. */
+const ownFiles: Readonly<Record<string, string>> = {
+  'list of connections': 'Import it under Settings, Connections file.',
+  'service profile': 'Import it under Connections, in the connection that it is for.',
+};
+
 /** What files, their rows and values, batches and exports fail of. */
 export const batchMessages = {
   'export.too-large': () =>
@@ -64,7 +70,8 @@ export const batchMessages = {
   'file.not-a-table': (f) =>
     message(
       `This is ${/^[aeio]/i.test(f.subject ?? 'a') ? 'an' : 'a'} ${f.subject ?? 'other kind of file'}, which can’t be read here.`,
-      'Save its rows as CSV UTF-8, or as .xlsx without a password, and drop that.',
+      ownFiles[f.subject ?? ''] ??
+        'Save its rows as CSV UTF-8, or as .xlsx without a password, and drop that.',
     ),
   'file.workbook-damaged': (f) =>
     message(

@@ -66,6 +66,19 @@ export const isFailureCode = (code: string): code is FailureCode => Object.hasOw
 export const removedPartialsNotice = (names: readonly string[]): string =>
   `Tokendesk ended while it wrote ${names.join(', ')}: what was written so far has been removed. Export it again.`;
 
+/** What a person is told after a start that could not look for what exports had left. */
+export function leftPartialsNotice(names: readonly string[]): string {
+  const known = names.filter((name) => name !== '');
+  const ended = `Tokendesk ended while it wrote ${known.length === 0 ? 'exports' : known.join(', ')}`;
+  const why =
+    known.length === 0
+      ? 'and the list of where can’t be read'
+      : 'and could not look for what is left of it: the folder is away, or the file there is older than the export';
+  const files =
+    known.length === 0 ? 'files that end in .partial' : known.map((name) => `${name}.partial`).join(', ');
+  return `${ended}, ${why}. Look for ${files} and delete what is there: it may hold values in clear.`;
+}
+
 /** What a person is told whose passphrase was lost, and the way on. */
 export const secretsForgottenNotice =
   'The passphrase and all stored secrets were forgotten. Enter the API key and the passwords of your own connections again.';

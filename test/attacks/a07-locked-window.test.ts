@@ -56,6 +56,7 @@ function stateOf(lock: () => AppState['lock']) {
     passphraseMissing: () => false,
     settingsDamage: () => ({ reason: 'unfit', keptAs: canary }),
     removedPartials: () => [],
+    leftPartials: () => [],
     upgradedFrom: null,
     webhooks: () => null,
     provided: () => [],

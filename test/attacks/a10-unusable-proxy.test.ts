@@ -135,6 +135,7 @@ test('a state that can’t be read is logged, and rejects nowhere', async () => 
     passphraseMissing: () => false,
     settingsDamage: () => null,
     removedPartials: () => [],
+    leftPartials: () => [],
     upgradedFrom: null,
     webhooks: () => null,
     provided: () => [],

@@ -94,13 +94,36 @@ test('it stays where the log can’t say so, and goes at a later start', async (
   expect(fs.existsSync(partialOf(target))).toBe(false);
 });
 
-test('a file of that name that is older than the export is the person’s own', async () => {
-  const { open, target, file } = setUp();
+/** What a start finds: names of what it removed, and of what it could not look at. */
+async function start({ open }: Pick<ReturnType<typeof setUp>, 'open'>) {
+  const unfinished = open();
+  await unfinished.removeLeft();
+  return { removed: unfinished.removed(), left: unfinished.left() };
+}
+
+test('a file of that name that is older than the export may be the person’s own: it stays, and is named until it is gone', async () => {
+  const app = setUp();
+  const { target, file } = app;
   await killed(target, file);
   fs.utimesSync(partialOf(target), new Date(0), new Date(0));
-  await open().removeLeft();
+  for (const _ of [1, 2]) expect(await start(app)).toEqual({ removed: [], left: ['out.csv'] });
   expect(fs.existsSync(partialOf(target))).toBe(true);
+  fs.rmSync(partialOf(target));
+  expect(await start(app)).toEqual({ removed: [], left: [] });
   expect(fs.existsSync(file)).toBe(false);
+});
+
+test('what is on a drive that is away is named, and removed when it is back', async () => {
+  const app = setUp();
+  const drive = path.join(tempFolder(), 'drive');
+  const target = path.join(drive, 'out.csv');
+  fs.mkdirSync(drive);
+  await killed(target, app.file);
+  fs.renameSync(drive, `${drive}.away`);
+  expect(await start(app)).toEqual({ removed: [], left: ['out.csv'] });
+  fs.renameSync(`${drive}.away`, drive);
+  expect(await start(app)).toEqual({ removed: ['out.csv'], left: [] });
+  expect([fs.existsSync(partialOf(target)), app.lines.length]).toEqual([false, 1]);
 });
 
 test('an export that ends is struck off, however it ends, and what it left on purpose stays', async () => {
@@ -144,12 +167,13 @@ test('every export of a batch is noted before it is written', async () => {
   expect(await app.export(jobId)).toMatchObject({ ok: true });
 });
 
-test('a damaged list removes nothing', async () => {
-  const { open, target, file } = setUp();
+test('a damaged list removes nothing, and says so', async () => {
+  const app = setUp();
+  const { target, file } = app;
   await killed(target, file);
   fs.writeFileSync(file, `[{"target":${JSON.stringify(target)}`);
-  await open().removeLeft();
-  expect(fs.existsSync(partialOf(target))).toBe(true);
+  expect(await start(app)).toEqual({ removed: [], left: [''] });
+  expect([fs.existsSync(partialOf(target)), fs.existsSync(file)]).toEqual([true, false]);
 });
 
 test('the app looks at its start, tells the window, and has the line in its log', async () => {

@@ -317,4 +317,6 @@ test('a question of the lock is answered for that lock alone', async () => {
   answer(true);
   expect(value(await reset)).toMatchObject({ locked: true, passphraseSet: true });
   expect(home.stored()).toBe(2);
+  value(await app.unlock(right));
+  expect(await app.use()).toBe(reached);
 });

@@ -2,7 +2,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { calls } from '../../electron/contract/calls.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
-import { initialState, type JobSpec } from '../../electron/batch/storing/job-files.ts';
+import {
+  initialState,
+  sealState,
+  type JobSpec,
+  type StoredState,
+} from '../../electron/batch/storing/job-files.ts';
 import { createRecordCipher } from '../../electron/storage/encryption.ts';
 import { type Harness, openHarness } from './harness.ts';
 import { timed } from './timed.ts';
@@ -65,10 +70,12 @@ function writeJob(at: number): void {
   const job = path.join(folder, jobId);
   fs.mkdirSync(job, { recursive: true });
   const cleartext = Buffer.from(JSON.stringify(spec(jobId, at)));
-  const encrypted = createRecordCipher(masterKey, jobId).encrypt(cleartext, 'job.json').toString('base64');
+  const cipher = createRecordCipher(masterKey, jobId);
+  const encrypted = cipher.encrypt(cleartext, 'job.json').toString('base64');
   fs.writeFileSync(path.join(job, 'job.json'), JSON.stringify({ version: 2, jobId, spec: encrypted }));
-  const state = { ...initialState, state: 'finished', total: 1_000, endedAt: new Date().toISOString() };
-  fs.writeFileSync(path.join(job, 'state.json'), JSON.stringify(state));
+  const endedAt = new Date().toISOString();
+  const state: StoredState = { ...initialState, state: 'finished', total: 1_000, endedAt };
+  fs.writeFileSync(path.join(job, 'state.json'), JSON.stringify(sealState(state, cipher)));
 }
 
 for (let at = 0; at < jobs; at++) writeJob(at);

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import defaultSeed from '../../resources/built-in-service-seed.json' with { type: 'json' };
 import type { Seed } from '../../electron/built-in-service/seed.ts';
 import { formatJson, formatJunit, formatText } from '../../electron/conformance/report.ts';
-import { run } from '../../electron/conformance/suite.ts';
+import { runSuite, type Run } from '../../electron/conformance/suite.ts';
 import { startBuiltInTarget } from '../support/built-in-target.ts';
 import type { TargetOptions } from '../../electron/conformance/target.ts';
 
@@ -36,12 +36,14 @@ try {
   const builtIn =
     baseUrl === undefined ? await startBuiltInTarget(randomBytes(32), defaultSeed as Seed) : null;
   const options = builtIn?.options ?? readTarget(baseUrl ?? '', values);
-  let results: Awaited<ReturnType<typeof run>>;
+  let ended: Run;
   try {
-    results = await run(options);
+    ended = await runSuite(options);
   } finally {
     await builtIn?.stop();
   }
+  const { results, trouble } = ended;
+  if (trouble !== null) throw new Error(trouble);
   console.log(formatText(results));
   if (values.json !== undefined) writeFileSync(values.json, formatJson(results, options.baseUrl));
   if (values.junit !== undefined) writeFileSync(values.junit, formatJunit(results));

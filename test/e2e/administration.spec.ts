@@ -44,8 +44,19 @@ async function createBoth(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'New policy' }).click();
   await page.getByLabel('Policy name').fill('refunds');
   await page.getByLabel('Policy password').pressSequentially(policyPassword);
-  for (const operation of ['Tokenize', 'Mask', 'Batch tokenize'])
-    await page.getByLabel(`${operation} on Gift card`, { exact: true }).check();
+  const granted = (operation: string) => page.getByLabel(`${operation} on Gift card`, { exact: true });
+  // A whole row, and a whole column.
+  const row = page.getByLabel('All operations on Gift card');
+  const column = page.getByLabel('Mask on all definitions');
+  await row.check();
+  await expect(granted('Detokenize')).toBeChecked();
+  await expect(column).not.toBeChecked();
+  await row.uncheck();
+  await column.check();
+  await expect(granted('Mask')).toBeChecked();
+  await expect(granted('Detokenize')).not.toBeChecked();
+  await column.uncheck();
+  for (const operation of ['Tokenize', 'Mask', 'Batch tokenize']) await granted(operation).check();
   await page.getByRole('button', { name: 'Create policy' }).click();
   await expect(page.getByText('Policy refunds created.')).toBeVisible();
 }

@@ -60,6 +60,12 @@ test('a connection in three steps, from an empty form to menus that know what ea
   await transfers.blur();
   await expect(transfers).toHaveValue('2,000,000');
 
+  // What comes next is the step, and what is saved is whole.
+  await expect(page.getByRole('button', { name: 'Next: Access' })).toHaveClass(/primary/);
+  await expect(page.getByRole('button', { name: 'Save', exact: true })).not.toHaveClass(/primary/);
+  // A profile of the service is for few: nothing of it stands in the way before the address is saved.
+  await expect(page.getByRole('button', { name: 'Import profile' })).toHaveCount(0);
+
   // All secrets are in the form, before anything was saved.
   await page.getByRole('button', { name: 'Next: Access' }).click();
   await page.getByLabel('API key', { exact: true }).fill(service.apiKey.value);
@@ -104,7 +110,13 @@ test('a connection in three steps, from an empty form to menus that know what ea
   // It feeds the menus: dispute-desk may not do batches.
   await go(page, 'Batch');
   await page.getByRole('button', { name: 'Paste lines' }).click();
+  // Nothing to type into: what is pasted never stands there as text.
+  const place = page.getByRole('region', { name: 'Paste lines' });
+  await expect(place.getByText('to paste one value per line')).toBeFocused();
+  await expect(place.getByRole('textbox')).toHaveCount(0);
   await paste(page, 'card\n4111111111111111\n4012888888881881');
+  await expect(page.getByText('411111••••••1111').first()).toBeVisible();
+  await expect(page.getByText('4111111111111111')).toHaveCount(0);
   await map(page, 'card', 'Tokenize', 'Card number');
   const policy = page.getByRole('combobox', { name: /^Policy: analyst/ });
   await expect(policy.last()).toBeVisible();

@@ -81,6 +81,27 @@ test('a page of evidence checks itself in a browser without a network, and one o
     expect(
       (await tampered((one) => one.replace('\\"action\\":\\"Reveal', '\\"action\\":\\"Copies'))).text,
     ).toBe(changed);
+    // What stands around the text of the page, and does not show in it.
+    for (const [what, change] of [
+      ['hidden', (one: string) => one.replace('<html lang="en">', '<html lang="en" hidden>')],
+      ['a style', (one: string) => one.replace('<html lang="en">', '<html lang="en" style="display:none">')],
+      ['a direction', (one: string) => one.replace('<html lang="en">', '<html lang="en" dir="rtl">')],
+      ['a comment before it', (one: string) => one.replace('<html', '<!-- x --><html')],
+      ['a comment behind it', (one: string) => `${one}<!-- x -->`],
+      ['a document type', (one: string) => one.replace('html>', 'html SYSTEM "about:legacy-compat">')],
+    ] as const)
+      expect.soft((await tampered(change)).kind, what).toBe('bad');
+    // A shadow root is in no text of the page: what it shows goes, and what was signed is shown.
+    const { length: rows } = text.match(/<tr>/g) ?? [];
+    for (const mode of ['open', 'closed', 'closed" shadowrootserializable="', 'open" shadowrootclonable="'])
+      for (const host of ['tabindex="0">', '<body>', '<dd>']) {
+        const root = `<template shadowrootmode="${mode}"><p>FORGED</p></template>`;
+        const found = await tampered((one) => one.replace(host, host + root));
+        expect.soft(found.kind, `${mode} in ${host}`).toMatch(/^(consistent|bad)$/);
+        await expect.soft(reader.locator('body')).not.toContainText('FORGED');
+        const seen = await reader.locator('tr').evaluateAll((all) => all.map((row) => row.clientHeight > 0));
+        expect.soft(seen, `${mode} in ${host}`).toEqual(Array.from({ length: rows }, () => true));
+      }
     // A check that was changed does not run: the policy names the one that was made.
     const broken = await tampered((one) =>
       one.replace('if (problems.length > 0)', 'if (problems.length > 9)'),

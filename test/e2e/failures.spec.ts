@@ -87,6 +87,9 @@ test('a service that is down', async ({ page, service }) => {
   await lookUp(page);
   // Nothing answered, so there is no request to name.
   await problem(page, /127\.0\.0\.1:\d+ refused the connection/, false);
+  // Asking once more in vain says that it was done, and why it failed stays.
+  await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
+  await problem(page, /refused the connection.*Tried again at \d/s, false);
 });
 
 test('a certificate that nobody vouched for', async ({ page, service }) => {

@@ -22,6 +22,11 @@ test('from the file to its export by the keys, the focus is never lost', async (
   await go(page, 'Batch');
   await page.getByRole('button', { name: 'Choose a file' }).focus();
 
+  // The keys are printed on the buttons, and those for a file work on any page.
+  await expect(page.getByRole('button', { name: 'Choose a file' })).toContainText('Ctrl O');
+  await go(page, 'Activity');
+  await page.keyboard.press('Control+F');
+  await expectFocus(page, /./);
   await systemDialogs.get(page)?.(file);
   await page.keyboard.press('Control+O');
   await page.getByRole('region', { name: /^First rows/ }).waitFor();
@@ -36,6 +41,8 @@ test('from the file to its export by the keys, the focus is never lost', async (
   await page.getByRole('combobox', { name: 'Mapping: Cards' }).waitFor();
   await expectFocus(page, /^Test 20 rows/);
 
+  await expect(page.getByRole('button', { name: 'Test 20 rows' })).toContainText('Ctrl Shift Enter');
+  await expect(page.getByRole('button', { name: /^Run on/ })).toContainText('Ctrl Enter');
   await page.keyboard.press('Control+Shift+Enter');
   await expect(page.getByRole('status', { name: 'Rows shown' })).toContainText('2 of 3 rows');
   await expectFocus(page, /./);
@@ -43,6 +50,7 @@ test('from the file to its export by the keys, the focus is never lost', async (
   await page.getByRole('status', { name: 'Sum' }).waitFor();
   await expectFocus(page, /^Finished/);
 
+  await expect(page.getByRole('button', { name: 'Export', exact: true })).toContainText('Ctrl E');
   await page.keyboard.press('Control+E');
   await expect(page.getByRole('region', { name: 'Export', exact: true }).locator(':focus')).toHaveCount(1);
   await page.keyboard.press('Escape');
@@ -86,5 +94,24 @@ test('the pages of an administrator keep the focus', async ({ page }) => {
   await page.keyboard.type('correct horse');
   await page.keyboard.press('Enter');
   await page.getByRole('navigation', { name: 'Places' }).waitFor();
+  await expectFocus(page, /./);
+});
+
+test('a button that goes by what it does leaves the focus on its page', async ({ page }) => {
+  await startBuiltIn(page);
+  await choose(page, 'Policy', 'analyst');
+  await go(page, 'Reports');
+  await page.getByRole('button', { name: 'Sign in to the built-in portal' }).click();
+  await expect(page.getByText(/signed in as reporter/)).toBeVisible();
+  await expectFocus(page, /./);
+  await go(page, 'Administration');
+  await page.getByRole('button', { name: 'Sign in as administrator' }).click();
+  await expect(page.getByText(/signed in as admin/)).toBeVisible();
+  await expectFocus(page, /./);
+  await go(page, 'Batch');
+  await page.getByRole('button', { name: 'Try the sample file' }).click();
+  const suggestions = page.getByRole('button', { name: /^Use \d suggestions$/ });
+  await suggestions.click();
+  await expect(suggestions).toHaveCount(0);
   await expectFocus(page, /./);
 });

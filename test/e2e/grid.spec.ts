@@ -101,6 +101,19 @@ test('results are filtered, sorted, searched, copied and looked at row by row, a
   await page.keyboard.press('Enter');
   await expect(said).toContainText('1 of 1 row');
   await expect(cell('v317-44')).toHaveAttribute('aria-selected', 'true');
+  // The arrows beside the field do what F3 and Shift F3 do.
+  await page.getByRole('textbox', { name: 'Find' }).fill('v31');
+  for (const [arrow, row] of [
+    ['Next match', 31],
+    ['Next match', 310],
+    ['Previous match', 31],
+  ] as const) {
+    await page.getByRole('button', { name: arrow }).click();
+    await expect(grid.locator('[aria-selected=true]').first()).toContainText(`v${row}-`);
+  }
+  await page.getByRole('textbox', { name: 'Find' }).fill('v317-44');
+  await page.keyboard.press('Enter');
+  await expect(cell('v317-44')).toHaveAttribute('aria-selected', 'true');
   await grid.focus();
   await page.keyboard.press('ArrowLeft');
   await expect(cell('v317-43')).toHaveAttribute('aria-selected', 'true');

@@ -26,6 +26,12 @@ test('the list of batches says what each did, finds one, runs it again, exports 
   await expect(row('january')).toContainText('Tokenize card · analyst');
   await expect(row('january')).toContainText('Finished');
   await expect(row('march')).toContainText('Finished · 1 row failed');
+  // Rows and values are other counts, and say so.
+  await expect(page.getByRole('columnheader', { name: 'Values failed' })).toBeVisible();
+  // There is room for the connection, in a small window too.
+  await page.setViewportSize({ width: 1_024, height: 700 });
+  const connection = row('march').getByText('Built-in service');
+  expect(await connection.evaluate((one) => one.scrollWidth - one.clientWidth)).toBeLessThanOrEqual(0);
 
   const search = page.getByRole('textbox', { name: 'Find a batch' });
   await search.fill('march tokenize');

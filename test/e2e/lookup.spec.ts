@@ -124,6 +124,14 @@ test.describe('one field', () => {
     await page.getByText('New token, tokenized').waitFor();
     const email = (await page.locator('.token').innerText()).trim();
     await page.getByText('Look up a token').click();
+    // The new token is chosen as a whole: what is typed next takes its place.
+    await expect
+      .poll(() =>
+        page.evaluate(
+          '((one) => [one.selectionStart, one.selectionEnd - one.value.length])(document.activeElement)',
+        ),
+      )
+      .toEqual([0, 0]);
     await token(page).fill('');
     await choose(page, 'Definition', 'Card number');
     await expect(page.getByRole('combobox', { name: 'Definition: Card number' })).toBeVisible();

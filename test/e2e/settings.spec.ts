@@ -30,6 +30,7 @@ test.describe('what changes nothing of the settings', () => {
   test('diagnostics are shown before they are saved, and saved as they were shown', async () => {
     const { page, home, downloads } = shared();
     await go(page, 'Settings');
+    await expect(page.getByText('Showing them signs in to the service once.')).toBeVisible();
     await page.getByRole('button', { name: 'Show diagnostics' }).click();
     const shown = page.getByRole('region', { name: 'Diagnostics, as they would be saved' });
     await expect(shown).toContainText('audit log: ready');

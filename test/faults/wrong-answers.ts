@@ -125,7 +125,8 @@ export function readAnswer(
       size: () => elements.length,
       shrink: () => undefined,
       onUnreadable: () => undefined,
-      send: (part) => Promise.resolve(done({ json: { elements: answer(part) }, requestId: 'r' })),
+      send: (part) =>
+        Promise.resolve(done({ json: { elements: answer(part) }, requestId: 'r', sessions: [] })),
     },
     elements,
   );

@@ -38,6 +38,14 @@ const sideways = `[document.documentElement, ...document.querySelectorAll('main,
   .filter((one) => one.scrollWidth > one.clientWidth + 1 && !one.matches('[role=grid], .scroller'))
   .map((one) => 'scrolls sideways: ' + one.localName + '.' + one.className)`;
 
+/** What hangs over the edge of the cell it stands in. */
+const overhanging = `[...document.querySelectorAll('dd button, td button')]
+  .filter((one) => {
+    const [inner, outer] = [one, one.closest('dd, td')].map((element) => element.getBoundingClientRect());
+    return inner.width > 0 && inner.right > outer.right + 0.5;
+  })
+  .map((one) => 'hangs over its cell: ' + (one.ariaLabel ?? one.textContent))`;
+
 const out = new URL('../../out/gallery/', import.meta.url).pathname;
 await mkdir(out, { recursive: true });
 const { page, violations, show, close } = await openWindow();
@@ -64,7 +72,7 @@ for (const shot of shots) {
           violations.push(`axe ${id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`);
         }
       }
-      violations.push(...(await page.evaluate<string[]>(sideways)));
+      for (const flaws of [sideways, overhanging]) violations.push(...(await page.evaluate<string[]>(flaws)));
       taken += 1;
       found += violations.length;
       for (const violation of violations.splice(0)) console.log(`${name}: ${violation}`);

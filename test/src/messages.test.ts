@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { failureCodes } from '../../electron/contract/errors.ts';
+import { formatCopiedCells } from '../../src/lib/copied.ts';
 import {
   isFailureCode,
   messageFor,
+  otherFilesNotice,
   reasonFor,
   sentenceFor,
   settingsNotice,
+  upgradeNotice,
 } from '../../src/messages/messages.ts';
 import { moreEvents } from '../../src/messages/service-events.ts';
 
@@ -46,6 +49,47 @@ describe('messages', () => {
     const sentence = sentenceFor({ code: 'service.tls', subject });
     expect(sentence).toMatch(words);
     expect(sentence).not.toMatch(/_/);
+  });
+
+  it.each([
+    ['refused', 'acme:9443 refused the connection. The computer answers, the service does not.'],
+    ['unknown-name', 'This network knows no acme:9443. Check the address, the network or the VPN'],
+    [undefined, 'No connection to acme:9443. Check the network or VPN, then try again.'],
+  ] as const)('W20 tells why there is no connection: %s', (cause, sentence) => {
+    const failure = { code: 'service.unreachable', subject: 'acme:9443' } as const;
+    const { summary, advice } = messageFor({ ...failure, ...(cause !== undefined && { cause }) });
+    expect(`${summary} ${advice}`).toContain(sentence);
+    expect(messageFor({ code: 'service.timeout', subject: 'acme:9443' }).summary).toBe(
+      'acme:9443 did not answer in time.',
+    );
+  });
+
+  it('W8 says what was copied of a table: a cell, rows, or the first of very many', () => {
+    const copied = { clearAfterMs: 30_000 };
+    expect(formatCopiedCells(1, 1, copied)).toBe(
+      'Copied 1 cell, as shown. The clipboard is cleared after 30 s.',
+    );
+    expect(formatCopiedCells(1, 2, copied)).toMatch(/^Copied 1 row, as shown/);
+    expect(formatCopiedCells(3, 1, copied)).toMatch(/^Copied 3 rows, as shown/);
+    expect(formatCopiedCells(10_001, 1, copied)).toMatch(
+      /^Copied 10,000 rows, .* Only the first 10,000: export for more\.$/,
+    );
+  });
+
+  it('leads a file of the app’s own that is no table to where it belongs', () => {
+    const advice = (subject: string) => messageFor({ code: 'file.not-a-table', subject }).advice;
+    expect(advice('list of connections')).toMatch(/^Import it under Settings/);
+    expect(advice('service profile')).toMatch(/^Import it under Connections/);
+    expect(advice('PDF')).toMatch(/^Save its rows as CSV/);
+  });
+
+  it('says of several files that one was opened, and of an upgrade which version it is', () => {
+    expect([0, 1, 2].map(otherFilesNotice)).toEqual([
+      '',
+      'Tokendesk opens one file at a time. The other one was not opened: open them one after another.',
+      'Tokendesk opens one file at a time. The other 2 were not opened: open them one after another.',
+    ]);
+    expect(upgradeNotice('0.0.9', '0.1.0')).toBe('Tokendesk is version 0.1.0 now. It was 0.0.9.');
   });
 
   it('says of events how many stand behind the newest', () => {

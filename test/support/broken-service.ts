@@ -55,7 +55,15 @@ export async function startBrokenService() {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const text = Buffer.concat(parts).toString('utf8');
-    const passed = ['content-type', 'authorization', 'x-printpretty', 'cookie', 'sessiontoken'];
+    const passed = [
+      'content-type',
+      'authorization',
+      'x-printpretty',
+      'cookie',
+      'sessiontoken',
+      'x-api-version',
+      'x-tenant',
+    ];
     const question: BrokenQuestion = {
       operation: (request.url ?? '/').split('?')[0]?.split('/').at(-1) ?? '',
       method: request.method ?? 'POST',

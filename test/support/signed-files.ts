@@ -174,6 +174,7 @@ interface Signed {
   log: { state: string };
   job: string;
   source: unknown;
+  output: { name: string };
   sum: Record<string, number>;
   signature: unknown;
   page: { sha256: string };

@@ -68,6 +68,7 @@ export async function exportJob(
   const choice = { ...asked, content: contentOf(asked, valued) };
   // The file's name and the audit line would say what it doesn't hold.
   if (asked.content !== choice.content && asked.rows !== 'failed') return failed('export.no-cleartext');
+  const mostRows = maxRows(choice, store.tally);
   const act = holdsCleartext(choice) ? cleartextAct(job, choice, store.tally) : null;
   const refused = checkChoice(choice, store.tally) ?? (act === null ? null : options.gate.check(act));
   if (refused !== null) return refused;
@@ -91,7 +92,11 @@ export async function exportJob(
     const { jobId, connectionName, environment } = spec;
     const written = await options.unfinished.during(
       { target, job: jobId, connection: connectionName, environment },
-      () => writeExport({ job, store, choice, target, scryptCost, checks, own, mayRemain, signal, report }),
+      () =>
+        writeExport({
+          ...{ job, store, choice, target, scryptCost, checks, own, mayRemain, signal, report },
+          mostRows,
+        }),
     );
     if (!written.ok) return written;
     const { tally } = store;
@@ -256,6 +261,8 @@ interface WriteExportOptions extends Pick<ExportOptions, 'signal' | 'report'> {
   readonly own: Pick<OwnTokens, 'remember'>;
   /** Whether a file may be finished in which this stays in clear. */
   readonly mayRemain: (remaining: Remaining) => Outcome<null>;
+  /** As many as were asked for when it began. */
+  readonly mostRows: number;
   readonly job: BatchJob;
   readonly store: ResultStore;
   readonly choice: ExportRequest;
@@ -346,7 +353,7 @@ const showsFailed = ({ rows, shown }: ExportRequest): boolean =>
 
 /** `write` puts the rows into the file, which gets its name once all of them are in it. */
 async function writeFile(
-  { target, scryptCost, mayRemain, choice }: WriteExportOptions,
+  { target, scryptCost, mayRemain, choice, mostRows }: WriteExportOptions,
   write: (file: AtomicFile) => Promise<Outcome<Written | typeof needsErrorColumn>>,
 ): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
   const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
@@ -359,7 +366,9 @@ async function writeFile(
     await file.abandon(false);
     return done(needsErrorColumn);
   }
-  const { remaining } = written.value;
+  const { remaining, rowsWritten } = written.value;
+  // The day's limit and the log go by what was granted.
+  if (rowsWritten > mostRows) return abandon(file, failed('job.damaged'));
   const allowed = remaining === null ? done(null) : mayRemain(remaining);
   if (!allowed.ok) return abandon(file, allowed);
   const bytes = await file.finish();

@@ -35,6 +35,11 @@ export interface UnfinishedExports {
   removeLeft(): Promise<void>;
   /** Names, without their folders, of the targets whose rest was removed at this start. */
   removed(): readonly string[];
+  /**
+   * The same of those whose rest may still be there: the folder is away (a drive, a share), or the file is older than the
+   * export and may be another. They stay noted until the folder is there without the file. '' for a list that can't be read.
+   */
+  left(): readonly string[];
 }
 
 export function createUnfinishedExports({
@@ -48,6 +53,7 @@ export function createUnfinishedExports({
 }): UnfinishedExports {
   const queue = createSerialQueue();
   const removed: string[] = [];
+  const left: string[] = [];
   let current: readonly UnfinishedExport[] = [];
   let cleaning = Promise.resolve();
 
@@ -71,19 +77,27 @@ export function createUnfinishedExports({
     });
   const strike = (entry: UnfinishedExport) => change((list) => list.filter((one) => one !== entry));
 
-  /** Only what was written since the export began: the person may have made another file of that name. */
-  async function isOurs({ target, at }: UnfinishedExport): Promise<boolean> {
-    const found = await fs.lstat(partialOf(target)).catch(() => null);
-    return found?.isFile() === true && found.mtimeMs >= at - roundingMs;
+  /** Ours is only what was written since the export began: the person may have made another file of that name. */
+  async function findRest({ target, at }: UnfinishedExport): Promise<'ours' | 'gone' | 'unknown'> {
+    try {
+      const found = await fs.lstat(partialOf(target));
+      if (!found.isFile()) return 'gone';
+      return found.mtimeMs >= at - roundingMs ? 'ours' : 'unknown';
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') return 'unknown';
+      // A folder that is away says nothing about the file in it.
+      const folder = await fs.stat(path.dirname(target)).catch(() => null);
+      return folder?.isDirectory() === true ? 'gone' : 'unknown';
+    }
   }
 
   async function removeOne(entry: UnfinishedExport): Promise<void> {
     const { target, job, connection, environment } = entry;
-    if (!(await isOurs(entry))) {
-      await strike(entry);
-      return;
-    }
     const name = path.basename(target).slice(0, 300);
+    const rest = await findRest(entry);
+    if (rest === 'unknown') left.push(name);
+    if (rest === 'gone') await strike(entry);
+    if (rest !== 'ours') return;
     const intent = { action: 'RemovePartial', job, connection, environment, note: name };
     const gone = await audit.record(intent, async () => {
       await fs.rm(partialOf(target));
@@ -113,8 +127,11 @@ export function createUnfinishedExports({
         try {
           current = z.array(unfinishedExport).parse(JSON.parse(await fs.readFile(file, 'utf8')));
         } catch (error) {
-          // One that can't be read names no path that could be believed.
-          if (errorCode(error) !== 'ENOENT') await fs.rm(file, { force: true }).catch(() => undefined);
+          // One that can't be read names no path that could be believed. It is set aside, or no export could be noted.
+          if (errorCode(error) !== 'ENOENT') {
+            left.push('');
+            await fs.rename(file, `${file}.unreadable`).catch(() => undefined);
+          }
         }
         // What can't be removed, or can't be recorded, is tried again at the next start.
         for (const entry of current) await removeOne(entry).catch(() => undefined);
@@ -122,5 +139,6 @@ export function createUnfinishedExports({
       return cleaning;
     },
     removed: () => removed,
+    left: () => left,
   };
 }

@@ -144,11 +144,16 @@ export function createJobList(options: JobListOptions): JobList {
       damaged.set(randomUUID(), { folder, changedAt: await modifiedAt(folder) });
       return done(null);
     }
-    const { spec } = loaded.value;
-    let state = loaded.value.state ?? { ...initialState, ...(await countJournal(folder, spec)) };
+    const { spec, cipher } = loaded.value;
+    // Of a state that nobody vouches for not even the end is known: its results are kept no longer for that.
+    let state = loaded.value.state ?? {
+      ...initialState,
+      endedAt: spec.startedAt,
+      ...(await countJournal(folder, spec)),
+    };
     if (state.state === 'running' && !isFolderLocked(folder)) {
       state = { ...state, state: 'interrupted', ...(await countJournal(folder, spec)) };
-      await saveState(folder, state);
+      await saveState(folder, state, cipher);
     }
     add(new BatchJob(options, folder, spec, state));
     return done(null);

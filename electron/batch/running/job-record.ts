@@ -126,7 +126,7 @@ export class JobRecord {
     return this.save({ endedAt, waiting: null, failure: null, ...change });
   }
 
-  /** Writes it down and tells the window. Failures: file.disk-full, file.unwritable. */
+  /** Writes it down and tells the window. Failures: file.disk-full, file.unwritable, keychain.*. */
   async save(change: Partial<StoredState>): Promise<Outcome<null>> {
     const tally = this.files.store?.tally ?? this.stored.tally;
     const canary = this.#readCanary();
@@ -138,7 +138,8 @@ export class JobRecord {
       tally,
       committed: tally.rows,
     };
-    const saved = await saveState(this.#folder, this.stored);
+    const cipher = await this.files.cipher();
+    const saved = cipher.ok ? await saveState(this.#folder, this.stored, cipher.value) : cipher;
     // While a run ends the job is still busy: a call made because of the new state would be refused.
     if (!this.isEnding) this.emit();
     return saved;

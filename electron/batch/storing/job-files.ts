@@ -13,7 +13,7 @@ import { braked, job, jobState, plan, reading, tally } from '../../contract/mode
 import { definitionKind, type DefinitionKind } from '../../contract/models/connection.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import { syncFolder } from '../../storage/durable.ts';
-import { createRecordCipher } from '../../storage/encryption.ts';
+import { createRecordCipher, type RecordCipher } from '../../storage/encryption.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
 import { acquireProcessLock, isProcessLocked, type ProcessLock } from '../../storage/process-lock.ts';
 import { emptyTally } from './results.ts';
@@ -81,12 +81,15 @@ export const isFromSheet = ({ sourcePath, spool }: Pick<JobSpec, 'sourcePath' | 
 export const maskedColumnsOf = ({ maskedColumns }: JobSpec): ReadonlyMap<number, DefinitionKind> =>
   new Map(maskedColumns.map(({ column, kind }) => [column, kind]));
 
-/** `job.json`: the spec under the key of the job's results. Version 1 had it in clear: it is read, and encrypted then. */
+/**
+ * `job.json`: the spec under the key of the job's results. Version 1 had it in clear, where anybody of this account could
+ * say what the results are: it is taken over once, see `takeOverJobs`, and is damaged from then on.
+ */
 export const encryptedSpec = z.object({ version: z.literal(2), jobId: z.string(), spec: z.base64() });
 const specContext = 'job.json';
 
 /** `state.json`: how far a job got, for the list. Where the journal differs in the count of rows, the journal is right. */
-export const storedState = z.object({
+const storedState = z.object({
   state: jobState,
   endedAt: z.string().nullable(),
   total: z.number().nullable(),
@@ -112,6 +115,10 @@ export const storedState = z.object({
   canary: job.shape.canary.default(null),
 });
 export type StoredState = z.infer<typeof storedState>;
+
+/** With the tag of all other members, in their order, under the key of the job's results. */
+export const sealedState = storedState.extend({ seal: z.base64().optional() });
+const stateContext = (text: string): string => `state.json: ${text}`;
 
 export const initialState: StoredState = {
   state: 'interrupted',
@@ -169,13 +176,57 @@ export interface JobFolderContent {
 }
 
 /** Failures: file.disk-full, file.unwritable. */
-export function saveState(folder: string, state: StoredState): Promise<Outcome<null>> {
+export function saveState(folder: string, state: StoredState, cipher: RecordCipher): Promise<Outcome<null>> {
   const { failure, waiting } = state;
-  return writeJson(folder, 'state.json', {
+  return writeState(folder, cipher, {
     ...state,
     failure: failure && withoutSubject(failure),
     waiting: waiting && { ...waiting, failure: withoutSubject(waiting.failure) },
   });
+}
+
+const writeState = (folder: string, cipher: RecordCipher, state: StoredState): Promise<Outcome<null>> =>
+  writeJson(folder, 'state.json', sealState(state, cipher));
+
+export function sealState(state: StoredState, cipher: RecordCipher): z.infer<typeof sealedState> {
+  const tag = cipher.encrypt(Buffer.alloc(0), stateContext(JSON.stringify(state)));
+  return { ...state, seal: tag.toString('base64') };
+}
+
+/** Null where it is not there, can't be read or was not written so by this app. */
+async function readState(folder: string, cipher: RecordCipher): Promise<StoredState | null> {
+  try {
+    const stored = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8')) as Record<string, unknown>;
+    const { seal, ...state } = stored;
+    const tag = Buffer.from(typeof seal === 'string' ? seal : '', 'base64');
+    if (cipher.decrypt(tag, stateContext(JSON.stringify(state))) === null) return null;
+    return storedState.parse(state);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Encrypts the specs, and seals the states, that an earlier version left in clear. Called once, while the key of the
+ * secrets is new: later whatever stands there in clear was written by somebody else.
+ */
+export async function takeOverJobs(folder: string, key: () => Promise<Outcome<Uint8Array>>): Promise<void> {
+  for (const name of await listJobFolders(folder)) {
+    const inside = join(folder, name);
+    try {
+      const spec = jobSpec.parse(JSON.parse(await readFile(join(inside, 'job.json'), 'utf8')));
+      const masterKey = await key();
+      if (!masterKey.ok) return;
+      const text = await readFile(join(inside, 'state.json'), 'utf8').catch(() => null);
+      // A state that can't be read is counted anew.
+      const state = text === null ? null : storedState.safeParse(JSON.parse(text));
+      if (state?.success === true)
+        await writeState(inside, createRecordCipher(masterKey.value, spec.jobId), state.data);
+      await writeSpec(inside, spec, masterKey.value);
+    } catch {
+      // What is no spec of version 1 is looked at when it is loaded.
+    }
+  }
 }
 
 /** The subject may be the name of the file, which is nowhere on the disk in clear. */
@@ -198,33 +249,27 @@ async function writeJson(folder: string, name: string, content: unknown): Promis
   return written.ok ? written : failed(written.failure.code);
 }
 
-/** `state` is null where it is not there or can't be read. Failures: job.damaged, those of `key`. */
+/**
+ * `state` is null where it is not there, can't be read or was changed by somebody else. Failures: job.damaged, those of
+ * `key`.
+ */
 export async function loadJob(
   folder: string,
   key: () => Promise<Outcome<Uint8Array>>,
-): Promise<Outcome<{ spec: JobSpec; state: StoredState | null }>> {
+): Promise<Outcome<{ spec: JobSpec; state: StoredState | null; cipher: RecordCipher }>> {
   try {
-    const stored: unknown = JSON.parse(await readFile(join(folder, 'job.json'), 'utf8'));
-    const encrypted = encryptedSpec.safeParse(stored);
-    let spec: JobSpec;
-    if (encrypted.success) {
-      const masterKey = await key();
-      if (!masterKey.ok) return masterKey;
-      const { jobId } = encrypted.data;
-      const cipher = createRecordCipher(masterKey.value, jobId);
-      const cleartext = cipher.decrypt(Buffer.from(encrypted.data.spec, 'base64'), specContext);
-      if (cleartext === null) return failed('job.damaged');
-      spec = jobSpec.parse(JSON.parse(cleartext.toString()));
-    } else {
-      spec = jobSpec.parse(stored);
-      // Where it can't be encrypted now, the next start tries again.
-      const masterKey = await key();
-      if (masterKey.ok) await writeSpec(folder, spec, masterKey.value);
-    }
-    const state = await readFile(join(folder, 'state.json'), 'utf8')
-      .then((text) => storedState.parse(JSON.parse(text)))
-      .catch(() => null);
-    return done({ spec, state });
+    // Before the file is read: what an earlier version left may be taken over until there is a key.
+    const masterKey = await key();
+    if (!masterKey.ok) return masterKey;
+    const { jobId, spec } = encryptedSpec.parse(JSON.parse(await readFile(join(folder, 'job.json'), 'utf8')));
+    const cipher = createRecordCipher(masterKey.value, jobId);
+    const cleartext = cipher.decrypt(Buffer.from(spec, 'base64'), specContext);
+    if (cleartext === null) return failed('job.damaged');
+    return done({
+      spec: jobSpec.parse(JSON.parse(cleartext.toString())),
+      state: await readState(folder, cipher),
+      cipher,
+    });
   } catch {
     return failed('job.damaged');
   }

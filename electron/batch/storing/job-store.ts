@@ -12,6 +12,8 @@ import { indexOfRow, openResultStore, type ResultStore } from './result-store.ts
 export interface JobStore {
   /** Null while it is closed. */
   readonly store: ResultStore | null;
+  /** Of all files of the job. Failures: keychain.*; none once it was had. */
+  cipher(): Promise<Outcome<RecordCipher>>;
   /** Failures: job.elsewhere, job.damaged, keychain.*, file.unwritable; what `refuse` was told. */
   openStore(): Promise<Outcome<ResultStore>>;
   /** What a person corrected so far. Failures: job.damaged, keychain.*. */
@@ -40,9 +42,14 @@ export function createJobStore({ keychain, folder, jobId, stored }: JobStoreOpti
   /** Null until read. */
   let mended: (MendedRows & { readonly pending: Set<number> }) | null = null;
 
+  let known: RecordCipher | null = null;
+
   async function cipher(): Promise<Outcome<RecordCipher>> {
+    if (known !== null) return done(known);
     const key = await keychain.key(keyAccount);
-    return key.ok ? done(createRecordCipher(key.value, jobId)) : key;
+    if (!key.ok) return key;
+    known = createRecordCipher(key.value, jobId);
+    return done(known);
   }
 
   async function open(): Promise<Outcome<ResultStore>> {
@@ -88,6 +95,7 @@ export function createJobStore({ keychain, folder, jobId, stored }: JobStoreOpti
     get store() {
       return store;
     },
+    cipher,
     openStore,
     async readMended() {
       if (mended !== null) return done(mended);

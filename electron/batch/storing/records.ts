@@ -6,7 +6,7 @@ import { readAhead } from '../../storage/byte-source.ts';
 import type { RecordCipher } from '../../storage/encryption.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
 import { entriesOf, readJournal, type JournalEntry, type JournalLine } from './journal.ts';
-import { decodeResults, type ChunkResults } from './results.ts';
+import { areCountsOf, decodeResults, type ChunkResults } from './results.ts';
 
 /** The two files of a result store, cut to what can be relied on. */
 export interface Records {
@@ -82,7 +82,7 @@ export function contextOf({
   return [chunk, start.offset, start.row, end.offset, end.row, crc].join(':');
 }
 
-/** Failure: job.damaged. */
+/** Failure: job.damaged, also where the journal counts other rows than the record has. */
 export type ReadRecord = (entry: JournalEntry) => Promise<Outcome<ChunkResults>>;
 
 /** With `end`, where the last record ends, records are read in large blocks: for callers that read many in order. */
@@ -101,6 +101,8 @@ export function createRecordReader(records: FileHandle, cipher: RecordCipher, en
     const record = await read(entry.offset, entry.length);
     if (!record.ok) return record;
     const cleartext = cipher.decrypt(record.value, contextOf(entry));
-    return cleartext === null ? failed('job.damaged') : done(decodeResults(cleartext));
+    if (cleartext === null) return failed('job.damaged');
+    const results = decodeResults(cleartext);
+    return areCountsOf(entry.counts, results) ? done(results) : failed('job.damaged');
   };
 }

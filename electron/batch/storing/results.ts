@@ -170,6 +170,28 @@ function countColumn({ states, values }: ColumnResults): ColumnCounts {
   return { cells, failed, codes, ok, matched };
 }
 
+/**
+ * Whether these are what the journal says of them: limits and reasons go by its numbers, and anybody of this account can
+ * write it. Codes decide nothing. What lines of earlier versions lack (columns, how many cells have a value) is no more
+ * than there is.
+ */
+export function areCountsOf(said: ChunkCounts, results: ChunkResults): boolean {
+  const found = countChunk(results);
+  const tallies = ['rows', 'ok', 'failed', 'unmatched', 'blank'] as const;
+  if (tallies.some((name) => said[name] !== found[name])) return false;
+  if (said.columns === null || found.columns === null) return true;
+  if (said.columns.length !== found.columns.length) return false;
+  return said.columns.every((column, index) => {
+    const counted = found.columns?.[index];
+    const lacksValues = column.ok === 0 && column.matched === 0;
+    return (
+      column.cells === counted?.cells &&
+      column.failed === counted.failed &&
+      (lacksValues || (column.ok === counted.ok && column.matched === counted.matched))
+    );
+  });
+}
+
 export const emptyTally: Tally = { rows: 0, ok: 0, failed: 0, unmatched: 0, blank: 0 };
 
 export function addCounts(tally: Tally, counts: ChunkCounts, sign: 1 | -1 = 1): Tally {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { notShown, statement, type Statement } from '../statement.ts';
 import { NotShown } from '../unchecked.ts';
-import type { Answer, Target } from '../target.ts';
+import type { Answer } from '../answer.ts';
+import type { Target } from '../target.ts';
 
 const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 const fresh = () => `conformance-${randomBytes(6).toString('hex')}`;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { notShown, statement, type Statement } from '../statement.ts';
 import { NotShown } from '../unchecked.ts';
-import type { Answer, Target } from '../target.ts';
+import type { Answer } from '../answer.ts';
+import type { Target } from '../target.ts';
 
 const commonMembers = ['status', 'title', 'traceId', 'type'];
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { notShown, statement, type Statement } from '../statement.ts';
 import { NotTried } from '../unchecked.ts';
-import type { Answer } from '../target.ts';
+import type { Answer } from '../answer.ts';
 
 const maxTriedLimit = 1000;
 
@@ -75,6 +75,12 @@ export const limits: readonly Statement[] = [
     assert.equal(target.withoutRequestId, 0);
     assert.equal(new Set(target.requestIds).size, target.requestIds.length);
     return Promise.resolve(`${target.requestIds.length} responses`);
+  }),
+  statement('4.17', 'Over the whole run: the app takes every answer of an operation', (target) => {
+    if (target.answersRead === 0) throw new NotTried('no operation was done');
+    const refused = [...target.refusedByApp].map(([name, why]) => `${name}: ${[...why].join(', ')}`);
+    assert.ok(refused.length === 0, `the app refuses ${refused.join('; ')}`);
+    return Promise.resolve(`${target.answersRead} answers`);
   }),
   statement('7.3', 'Over the whole run: no 5xx', (target) => {
     assert.ok(target.statuses.size > 0, 'no response at all');

@@ -41,9 +41,9 @@ async function tools(target: Target): Promise<Client> {
   if (probe.status === 404) throw new NotTried('not enabled for this environment');
   const client = new Client({ name: 'conformance', version: '1.0.0' });
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- the transport that the specification names
-  const transport = new SSEClientTransport(new URL('/mcp', target.options.baseUrl), {
+  const transport = new SSEClientTransport(target.url('/mcp'), {
     requestInit: { headers: { Authorization: authorization } },
-    fetch: target.fetch as unknown as typeof fetch,
+    fetch: target.fetch,
   });
   await client.connect(transport);
   return client;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { request } from 'undici';
+import { repeatsIn } from '../../masking/plain-text.ts';
 import { notShown, statement, type Statement } from '../statement.ts';
 import { NotTried } from '../unchecked.ts';
 import type { Target } from '../target.ts';
@@ -25,7 +26,7 @@ export const resources: readonly Statement[] = [
   statement('1.4', 'All endpoints require HTTPS', async (target) => {
     assert.match(target.options.baseUrl, /^https:/);
     assert.equal((await target.call('CreateSession', {})).status, 400);
-    const plain = new URL(target.path('CreateSession'), target.options.baseUrl.replace(/^https:/, 'http:'));
+    const plain = target.url(target.path('CreateSession')).href.replace(/^https:/, 'http:');
     const answered = await request(plain, { method: 'POST', body: '{}' }).then(
       async ({ statusCode, body }) => {
         await body.dump();
@@ -92,8 +93,8 @@ export const resources: readonly Statement[] = [
   statement('2.10', 'Token definition: carries a masking format used by GetMasked', async (target) => {
     const { base, tokens, values } = await target.tokens('GetMasked');
     const mask = target.textOf(await target.call('GetMasked', { ...base, tokenValue: tokens[0] }));
-    assert.notEqual(mask, values[0]);
-    assert.notEqual(mask, tokens[0]);
+    assert.ok(!repeatsIn(mask)(values[0]), 'the mask is the value');
+    assert.ok(mask !== tokens[0], 'the mask is the token');
     return undefined;
   }),
   notShown('2.12', 'Token definition: individual fields and allowed values'),
@@ -169,6 +170,7 @@ export const resources: readonly Statement[] = [
     '3.1',
     'CreateSession with valid key, policy and password: a session token is returned',
     async (target) => {
+      if (target.account.policies.length === 0) throw new NotTried('the account has no policy');
       for (const { name } of target.account.policies) await target.session(name);
       return undefined;
     },

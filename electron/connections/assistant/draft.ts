@@ -2,14 +2,16 @@ import { done, failed, type Failure, type Outcome } from '../../contract/errors.
 import type { Connection } from '../../contract/models/connection.ts';
 import type { DraftField, ProfileDraft, ProfileEdits } from '../../contract/models/profile-draft.ts';
 import type { CallExample } from '../../parsing/service-examples/example.ts';
-import { maskCell, mask } from '../../masking/masking.ts';
+import { mask, maskCell } from '../../masking/masking.ts';
 import { profileFile } from '../../service/profile-difference.ts';
 import { fieldText, fieldValue, profileFields, type ProfileField } from '../../service/profile-schema.ts';
 import { namesCleartext, type ServiceProfile } from '../../service/profile.ts';
-import { matchOperations, subjects } from './match-operations.ts';
+import { dots, secretsOf, type ExampleSecrets } from './example-secrets.ts';
+import { isPair, matchOperations, subjects } from './match-operations.ts';
 import type { Change, Evidence, Remark } from './proposal.ts';
 import { propose } from './propose.ts';
 import type { Subject } from './roles.ts';
+import { findSampleValues } from './sample-values.ts';
 
 interface DraftOptions {
   readonly connection: Pick<Connection, 'baseUrl' | 'definitions'>;
@@ -27,6 +29,7 @@ export interface Draft {
   readonly remarks: readonly Remark[];
   readonly fields: readonly ProfileField[];
   readonly profile: ServiceProfile;
+  readonly secrets: ExampleSecrets;
   /** A field holds nothing of its form. */
   readonly failure: Failure | null;
 }
@@ -41,12 +44,19 @@ export function makeDraft({ connection, profile, examples, edits }: DraftOptions
       return example === undefined ? [] : [[subject, example] as const];
     }),
   );
-  const { changes, remarks } = propose({
+  const samples = findSampleValues(
+    known,
+    connection.definitions.map(({ name }) => name),
+  );
+  const secrets = secretsOf({ examples, matched: known, samples });
+  const { changes, remarks: said } = propose({
     profile,
     examples: known,
-    definitions: connection.definitions.map(({ name }) => name),
+    samples,
+    secrets,
     basePath: new URL(connection.baseUrl).pathname,
   });
+  const remarks = [...said];
   const fields = profileFields();
   const made = structuredClone(profile);
   const proposed = new Map(changes.map((change) => [change.path.join('.'), change]));
@@ -59,7 +69,11 @@ export function makeDraft({ connection, profile, examples, edits }: DraftOptions
     if (field !== undefined && value !== undefined) setAt(made, field.path, value);
     else failure ??= { code: 'connection.invalid', subject: `service profile: ${path}`.slice(0, 300) };
   }
-  return { content: profileFile(made), changes: proposed, matched, remarks, fields, profile: made, failure };
+  const content = profileFile(made);
+  const used = new Set(matched.values());
+  const unclear = examples.filter((one, index) => isPair(one) && !used.has(index)).length;
+  if (unclear > 0) remarks.push({ subject: null, kind: 'example-unclear', names: String(unclear) });
+  return { content, changes: proposed, matched, remarks, fields, profile: made, secrets, failure };
 }
 
 /** What follows from the examples for what none of them shows. */
@@ -121,7 +135,8 @@ export function viewDraft(
             form: field.form,
             choices: [...field.choices],
             text,
-            example: change === undefined || change.from === null ? null : shownEvidence(change.from),
+            example:
+              change === undefined || change.from === null ? null : shownEvidence(change.from, draft.secrets),
             isSure: change?.isSure ?? true,
             isChanged: before === undefined || fieldText(field, before) !== text,
           },
@@ -143,8 +158,8 @@ export function viewDraft(
     first === 'operations' || (first === 'reporting' && second !== 'claims');
   return {
     examples: examples.map(({ title, method, path }) => ({
-      title: maskCell(title).slice(0, 200),
-      address: maskCell(`${method} ${path}`.trim()).slice(0, 500),
+      title: maskCell(draft.secrets.hide(title)).slice(0, 200),
+      address: maskCell(draft.secrets.hide(`${method} ${path}`.trim())).slice(0, 500),
     })),
     groups: [
       ...subjects.map((subject) => {
@@ -167,20 +182,23 @@ export function viewDraft(
   };
 }
 
-const dots = '••••••••';
+/** A RefId that a person or a program counts by. */
+const shortReference = /^[A-Za-z0-9]{1,8}$/;
 
-function shownEvidence({ place, value, holds }: Evidence): { place: string; shown: string } {
+function shownEvidence(
+  { place, value, holds }: Evidence,
+  secrets: ExampleSecrets,
+): { place: string; shown: string } {
   const text =
     value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
-  const shown =
-    holds === 'secret'
-      ? text === ''
-        ? ''
-        : dots
-      : holds === 'cleartext'
-        ? mask('text', text)
-        : maskCell(text);
-  return { place: maskCell(place).slice(0, 500), shown: shown.slice(0, 300) };
+  const isShown =
+    secrets.definitions.has(text) ||
+    (!secrets.holds(text) && (holds === 'profile' || (holds === 'reference' && shortReference.test(text))));
+  const hidden = holds === 'secret' && text !== '' ? dots : mask('text', text);
+  return {
+    place: maskCell(secrets.hideNames(place)).slice(0, 500),
+    shown: (isShown ? maskCell(text) : hidden).slice(0, 300),
+  };
 }
 
 /** The draft's file, where it is one that may be stored. */

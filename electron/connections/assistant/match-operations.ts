@@ -1,7 +1,8 @@
-import { isBatchOperation, isOperation, operationInfo } from '../../contract/operations.ts';
+import { isBatchOperation, isOperation, operationInfo, type Operation } from '../../contract/operations.ts';
 import { isObject, type CallExample } from '../../parsing/service-examples/example.ts';
 import { operationNames } from '../../service/operations.ts';
 import {
+  answerNames,
   flat,
   parameterNames,
   portalSubjects,
@@ -11,6 +12,7 @@ import {
   subjectNames,
   type Subject,
 } from './roles.ts';
+import { isReal, leavesOf } from './sample-values.ts';
 
 export const subjects: readonly Subject[] = [...operationNames, ...portalSubjects];
 
@@ -41,7 +43,58 @@ export function matchOperations(
     matched.set(subject, index);
     taken.add(index);
   }
+  matchBatches(examples, matched, taken);
   return matched;
+}
+
+/** A pair without a name or an address whose elements hold what Tokenize takes or gives is the batch of it, or the way back. */
+function matchBatches(
+  examples: readonly CallExample[],
+  matched: Map<Subject, number>,
+  taken: ReadonlySet<number>,
+): void {
+  const single = examples[matched.get('Tokenize') ?? -1];
+  const textsIn = (json: unknown): Set<unknown> => new Set(leavesOf(json).map(({ value }) => value));
+  const given = textsIn(single?.answer);
+  const asked = textsIn(single?.request);
+  for (const [index, example] of examples.entries()) {
+    if (!isPair(example) || taken.has(index) || listMember(example.request) === null) continue;
+    if (memberNames(example).some((one) => sideOf(one) !== null || scoreOf(parameterNames.regex, one) >= 6))
+      continue;
+    const held = leavesOf(example.request).filter(({ path }) => path.includes('[]'));
+    const isOf = (texts: ReadonlySet<unknown>): boolean =>
+      held.some(({ value }) => isReal(value) && texts.has(value));
+    const subject = isOf(given) ? 'BatchDetokenize' : isOf(asked) ? 'BatchTokenize' : null;
+    if (subject !== null && !matched.has(subject)) matched.set(subject, index);
+  }
+}
+
+/** Nothing but a request and its answer. */
+export const isPair = ({ path, names }: CallExample): boolean => path === '' && names.length === 0;
+
+type Role = 'session' | 'definition' | 'token' | 'clear' | 'mask' | 'other';
+
+/** What a member's name speaks of most. */
+function roleOf(name: string): Role {
+  const scores: [Role, number][] = [
+    ['session', scoreOf(answerNames.session, name)],
+    ['definition', scoreOf(parameterNames.tokenName, name)],
+    ['mask', scoreOf(answerNames.mask, name)],
+    ['token', scoreOf(answerNames.token, name)],
+    ['clear', scoreOf(answerNames.cleartext, name)],
+  ];
+  const [best] = scores.sort((one, other) => other[1] - one[1]);
+  return best === undefined || best[1] < 6 ? 'other' : best[0];
+}
+
+/** How well a pair fits by what it takes and gives. */
+function pairFit({ request, answer }: CallExample, subject: Operation, isTwoSided: boolean): number {
+  const { takes, gives, form, sessions } = operationInfo[subject];
+  if (form === 'batch' || (sessions === 2) !== isTwoSided) return 0;
+  const taken = new Set(isObject(request) ? Object.keys(request).map(roleOf) : []);
+  const given = new Set(leavesOf(answer).map(({ path }) => roleOf(path.at(-1) ?? '')));
+  const isTaken = takes === 'token' ? taken.has('token') : taken.has('clear') && !taken.has('token');
+  return isTaken && given.has(gives === 'cleartext' ? 'clear' : gives) ? 8 : 0;
 }
 
 /** Members of a request, wherever they stand. */
@@ -79,6 +132,7 @@ function fitOf(example: CallExample, subject: Subject): number {
     if (hasList !== isBatchOperation(subject) || hasSecret || hasDates) return 0;
     const { isMatch, sessions } = operationInfo[subject];
     if (isMatch) return hasExpression ? words + 6 : 0;
+    if (isPair(example) && words === 0 && !hasList) return pairFit(example, subject, isTwoSided);
     if (sessions === 2) return words + (isTwoSided ? 8 : -6);
     return isTwoSided ? 0 : words + (words > 0 ? 2 : 0);
   }

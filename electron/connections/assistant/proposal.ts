@@ -1,4 +1,5 @@
 import type { ServiceProfile } from '../../service/profile.ts';
+import { decodeSegment, looksLikeValue, type ExampleSecrets } from './example-secrets.ts';
 import { answerNames, scoreOf, type Subject } from './roles.ts';
 import { isReal, type Leaf, type SampleValues } from './sample-values.ts';
 
@@ -15,9 +16,13 @@ export interface Evidence {
   /** Where it stands in the example. */
   readonly place: string;
   readonly value: unknown;
-  /** How it may be shown. */
-  readonly holds: 'secret' | 'cleartext' | 'other';
+  readonly holds: Holds;
 }
+/**
+ * How it may be shown: `profile` is what the profile itself says, `reference` a RefId. Whatever else it is may be a value in
+ * clear under another name.
+ */
+export type Holds = 'secret' | 'profile' | 'reference' | 'hidden';
 
 /** What an example shows and the profile can't say, or what was not found in it; `names` are names of members. */
 export interface Remark {
@@ -33,6 +38,7 @@ export type RemarkKind =
   | 'request-nested'
   | 'session-in-header'
   | 'secret-in-header'
+  | 'header-left'
   | 'query-fixed'
   | 'value-in-address'
   | 'members-left'
@@ -43,7 +49,12 @@ export type RemarkKind =
   | 'answer-in-list'
   | 'answer-unclear'
   | 'reference-number'
-  | 'reference-unclear';
+  | 'reference-unclear'
+  | 'conflict'
+  | 'value-as-name'
+  | 'example-unclear'
+  | 'dates-unclear'
+  | 'pages-unclear';
 
 export interface Proposal {
   readonly changes: readonly Change[];
@@ -59,17 +70,36 @@ export interface Collector {
 export interface Context {
   readonly profile: ServiceProfile;
   readonly samples: SampleValues;
+  readonly secrets: ExampleSecrets;
   readonly collect: Collector;
   /** What stands before the paths of the profile. */
   readonly prefix: string;
   /** Names that several operations add to one list. */
-  readonly added: Map<string, string[]>;
+  readonly added: Map<string, unknown[]>;
+}
+
+/** All that operations added to a list so far, these among it. */
+export function addTo({ added }: Context, key: string, more: readonly unknown[]): unknown[] {
+  const all = [...new Set([...(added.get(key) ?? []), ...more])];
+  added.set(key, all);
+  return all;
 }
 
 export const relative = ({ prefix }: Context, path: string): string =>
   prefix !== '' && path.startsWith(prefix) ? path.slice(prefix.length) : path;
 
-export const evidence = (place: string, value: unknown, holds: Evidence['holds'] = 'other'): Evidence => ({
+/** The parameter whose value stands in a path: a session, a token, a value or what looks like one. Null where none does. */
+export function valueInPath({ samples, secrets }: Context, path: string): string | null {
+  for (const segment of path.split('/')) {
+    if (segment === '' || /^\{[^{}]+\}$/.test(segment)) continue;
+    const text = decodeSegment(segment);
+    if ([...samples.sessions].some((session) => text.includes(session))) return 'sessionToken';
+    if (secrets.holds(text) || looksLikeValue(text)) return samples.tokens.has(text) ? 'tokenValue' : 'value';
+  }
+  return null;
+}
+
+export const evidence = (place: string, value: unknown, holds: Holds = 'hidden'): Evidence => ({
   place,
   value,
   holds,
@@ -101,9 +131,10 @@ export function pickLeaf(
     .map((leaf) => {
       const value = String(leaf.value);
       const own = leaf.path.at(-1) ?? '';
-      if (known?.has(value) === true) return { leaf, score: 40 };
-      if (isReal(value) && sent.has(value)) return { leaf, score: -1 };
       const named = scoreOf(answerNames[gives], own);
+      // Of several that come back elsewhere it is the one by its name: a tenant may as well.
+      if (known?.has(value) === true) return { leaf, score: 40 + named };
+      if (isReal(value) && sent.has(value)) return { leaf, score: -1 };
       if (named < 6 && (isBeside(own) || isTime(value))) return { leaf, score: -1 };
       const isOther = [samples.sessions, samples.tokens, samples.clear].some((texts) => texts.has(value));
       const looksMasked = gives === 'mask' && /[*•#]|[xX]{3}/.test(value) ? 12 : 0;

@@ -1,7 +1,7 @@
 import { operationInfo, type BatchOperation } from '../../contract/operations.ts';
 import { isObject, type CallExample } from '../../parsing/service-examples/example.ts';
 import { anyName } from '../../parsing/service-examples/openapi.ts';
-import { evidence, isFlag, pickLeaf, type Context } from './proposal.ts';
+import { addTo, evidence, isFlag, pickLeaf, type Context } from './proposal.ts';
 import { answerNames, scoreOf } from './roles.ts';
 import { isReal, leavesOf, type Leaf } from './sample-values.ts';
 
@@ -46,7 +46,11 @@ export function proposeBatchAnswer(context: Context, name: BatchOperation, examp
   const [first] = elements;
   if (typeof first === 'string') {
     if (isMatch && !byReference) {
-      collect.change(['operations', name, 'returns'], 'reference', evidence(`${place}[]`, first));
+      collect.change(
+        ['operations', name, 'returns'],
+        'reference',
+        evidence(`${place}[]`, first, 'reference'),
+      );
       return;
     }
     if (!byReference) collect.remark(name, 'reference-unclear', place);
@@ -94,7 +98,7 @@ export function proposeBatchAnswer(context: Context, name: BatchOperation, examp
       collect.change(
         ['operations', name, 'returns'],
         'reference',
-        evidence(`${place}[]`, ref?.value ?? null),
+        evidence(`${place}[]`, ref?.value ?? null, 'reference'),
       );
       return;
     }
@@ -109,14 +113,14 @@ export function proposeBatchAnswer(context: Context, name: BatchOperation, examp
     collect.change(
       ['operations', name, 'returns'],
       isSent ? 'element' : 'value',
-      evidence(`${place}[].${text}`, picked.leaf.value, 'cleartext'),
+      evidence(`${place}[].${text}`, picked.leaf.value),
     );
   }
   if (!picked.isSure) collect.remark(name, 'answer-unclear', text);
   collect.change(
     ['operations', name, 'answer'],
     [text],
-    evidence(`${place}[].${text}`, picked.leaf.value, gives === 'cleartext' ? 'cleartext' : 'other'),
+    evidence(`${place}[].${text}`, picked.leaf.value),
     picked.isSure,
   );
 }
@@ -127,17 +131,8 @@ const leavesOfList = (json: unknown): unknown[] => {
 };
 
 /** Each operation adds its own name; those of the profile are not taken over. */
-function addName(
-  { collect, added }: Context,
-  path: readonly string[],
-  name: string,
-  value: unknown = null,
-): void {
-  const key = path.join('.');
-  const names = added.get(key) ?? [];
-  if (!names.includes(name)) names.push(name);
-  added.set(key, names);
-  collect.change(path, [...names], evidence(name, value));
+function addName(context: Context, path: readonly string[], name: string, value: unknown = null): void {
+  context.collect.change(path, addTo(context, path.join('.'), [name]), evidence(name, value, 'reference'));
 }
 
 const maxDepth = 4;
@@ -200,9 +195,10 @@ function proposeErrors(context: Context, elements: readonly unknown[]): void {
   );
   const errors = [...names, ...objects];
   if (errors.length > 0) {
+    const known = addTo(context, 'element.error', errors);
     collect.change(
       ['element', 'error'],
-      [...new Set([...errors, ...profile.element.error])].slice(0, 40),
+      [...new Set([...known, ...profile.element.error])].slice(0, 40),
       evidence(errors.join(', '), null),
     );
     // What stands in the first element, which has its value, says nothing.
@@ -217,8 +213,8 @@ function proposeErrors(context: Context, elements: readonly unknown[]): void {
     if (none.length > 0)
       collect.change(
         ['element', 'none'],
-        [...profile.element.none, ...none],
-        evidence(errors.join(', '), none[0]),
+        [...new Set([...profile.element.none, ...addTo(context, 'element.none', none)])],
+        evidence(errors.join(', '), none[0], 'profile'),
       );
   }
   const flags = all.map((one) => {
@@ -229,5 +225,9 @@ function proposeErrors(context: Context, elements: readonly unknown[]): void {
   const name = flag?.path.join('.');
   if (flag === undefined || name === undefined || errors.includes(name)) return;
   if (!flags.every((one) => one.some(({ path }) => path.join('.') === name))) return;
-  collect.change(['element', 'success'], { member: name, values: [flag.value] }, evidence(name, flag.value));
+  collect.change(
+    ['element', 'success'],
+    { member: name, values: [flag.value] },
+    evidence(name, flag.value, 'profile'),
+  );
 }

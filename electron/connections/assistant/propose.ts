@@ -1,15 +1,16 @@
 import { isBatchOperation, isOperation, operationInfo, type Operation } from '../../contract/operations.ts';
 import { isObject, type CallExample } from '../../parsing/service-examples/example.ts';
 import { operations, type OperationName, type Parameter } from '../../service/operations.ts';
-import { headers as fixedHeaders } from '../../service/profile-fields.ts';
 import { namesCleartext, type ServiceProfile } from '../../service/profile.ts';
+import { decodeSegment, type ExampleSecrets } from './example-secrets.ts';
+import { proposeHeaders, proposeSuccess } from './propose-common.ts';
 import { proposeBatchAnswer } from './propose-elements.ts';
 import { proposeReport } from './propose-report.ts';
 import {
   evidence,
-  isFlag,
   pickLeaf,
   relative,
+  valueInPath,
   type Change,
   type Collector,
   type Context,
@@ -17,12 +18,13 @@ import {
   type Remark,
 } from './proposal.ts';
 import { answerNames, parameterNames, portalSubjects, scoreOf, sideOf, type Subject } from './roles.ts';
-import { findSampleValues, isReal, leavesOf, type SampleValues } from './sample-values.ts';
+import { isReal, leavesOf, type SampleValues } from './sample-values.ts';
 
 interface ProposeOptions {
   readonly profile: ServiceProfile;
   readonly examples: ReadonlyMap<Subject, CallExample>;
-  readonly definitions: readonly string[];
+  readonly samples: SampleValues;
+  readonly secrets: ExampleSecrets;
   /** Path of the connection's address. */
   readonly basePath: string;
 }
@@ -31,21 +33,35 @@ interface ProposeOptions {
  * What the profile must say so that the calls of the examples are sent and read as they were written down. Names and what
  * members hold decide; what is not understood is remarked, and stays as the profile has it.
  */
-export function propose({ profile, examples, definitions, basePath }: ProposeOptions): Proposal {
+export function propose({ profile, examples, samples, secrets, basePath }: ProposeOptions): Proposal {
   const changes = new Map<string, Change>();
   const remarks: Remark[] = [];
   const collect: Collector = {
     change(path, value, from = null, isSure = true) {
-      changes.set(path.join('\n'), { path, value, from, isSure });
+      const key = path.join('\n');
+      // A member may be called by a value: `{"Jane Doe": …}`.
+      if ([value].flat().some((one) => typeof one === 'string' && secrets.is(one))) {
+        collect.remark(null, 'value-as-name', path.join('.'));
+        return;
+      }
+      const before = changes.get(key);
+      // One profile for all operations: the last that was said is kept, and never silently.
+      const isOther = before !== undefined && !isSameOrMore(before.value, value);
+      if (isOther) collect.remark(null, 'conflict', path.join('.'));
+      changes.set(key, { path, value, from, isSure: isSure && !isOther });
     },
     remark(subject, kind, names = '') {
-      remarks.push({ subject, kind, names: names.slice(0, 300) });
+      const remark = { subject, kind, names: secrets.hideNames(names).slice(0, 300) };
+      const isKnown = remarks.some(
+        (one) => one.subject === subject && one.kind === kind && one.names === remark.names,
+      );
+      if (!isKnown) remarks.push(remark);
     },
   };
-  const samples = findSampleValues(examples, definitions);
   const context: Context = {
     profile,
     samples,
+    secrets,
     collect,
     prefix: prefixOf(profile, examples, basePath),
     added: new Map(),
@@ -57,6 +73,13 @@ export function propose({ profile, examples, definitions, basePath }: ProposeOpt
   proposeHeaders(context, [...examples.values()]);
   proposeSuccess(context, examples);
   return { changes: [...changes.values()], remarks };
+}
+
+/** The same, or a list with all that there was. */
+function isSameOrMore(before: unknown, value: unknown): boolean {
+  if (JSON.stringify(before) === JSON.stringify(value)) return true;
+  if (!Array.isArray(before) || !Array.isArray(value)) return false;
+  return before.every((one) => value.includes(one));
 }
 
 /** An example's path begins with what the connection's address ends with. */
@@ -83,7 +106,8 @@ function proposeOperation(context: Context, name: OperationName, example: CallEx
   if (isFixed && path !== '' && path.toLowerCase() !== own) collect.remark(name, 'path-fixed', path);
   if (path === '' && !isFixed) collect.remark(name, 'path-unknown');
   if (method === 'POST' || method === 'PUT') {
-    if (!isFixed) collect.change(['operations', name, 'method'], method, evidence('method', method));
+    if (!isFixed)
+      collect.change(['operations', name, 'method'], method, evidence('method', method, 'profile'));
     else if (method !== 'POST') collect.remark(name, 'method', method);
   } else if (method !== '') collect.remark(name, 'method', method);
   if (example.request === undefined) collect.remark(name, 'request-missing');
@@ -100,7 +124,7 @@ interface Candidate {
 }
 
 const addressed = ['tokenName', 'sourceTokenName', 'targetTokenName'] as const;
-const secrets: readonly string[] = [
+const secretParameters: readonly string[] = [
   'apiKey',
   'policyPassword',
   'sessionToken',
@@ -121,7 +145,7 @@ function proposeRequest(context: Context, name: OperationName, example: CallExam
       .map((segment) => ({
         place: 'path' as const,
         name: segment,
-        value: segment.startsWith('{') ? '' : decode(segment),
+        value: segment.startsWith('{') ? '' : decodeSegment(segment),
       })),
   ];
   const isFixed = name === 'CreateSession' || name === 'Tokenize';
@@ -148,11 +172,7 @@ function proposeRequest(context: Context, name: OperationName, example: CallExam
       continue;
     }
     const { one, isSure } = hit;
-    const holds = secrets.includes(parameter)
-      ? 'secret'
-      : ['value', 'elements'].includes(parameter)
-        ? 'cleartext'
-        : 'other';
+    const holds = secretParameters.includes(parameter) ? 'secret' : 'hidden';
     if (one.place === 'body')
       collect.change(
         ['operations', name, 'request', parameter],
@@ -161,7 +181,7 @@ function proposeRequest(context: Context, name: OperationName, example: CallExam
         isSure,
       );
     else if (!addressed.some((allowed) => allowed === parameter) || isFixed)
-      collect.remark(name, 'value-in-address', one.name);
+      collect.remark(name, 'value-in-address', one.place === 'path' ? parameter : one.name);
     else if (one.place === 'path') segments[segments.indexOf(one.name)] = `{${parameter}}`;
   }
   const query = Object.fromEntries(
@@ -173,8 +193,15 @@ function proposeRequest(context: Context, name: OperationName, example: CallExam
     const unknown = segments.filter(
       (one) => one.startsWith('{') && !parameters.some((own) => one === `{${own}}`),
     );
+    const held = valueInPath(context, segments.join('/'));
     if (unknown.length > 0) collect.remark(name, 'value-in-address', unknown.join(', '));
-    else collect.change(['operations', name, 'path'], segments.join('/'), evidence('address', path));
+    else if (held !== null) collect.remark(name, 'value-in-address', held);
+    else
+      collect.change(
+        ['operations', name, 'path'],
+        segments.join('/'),
+        evidence('address', segments.join('/'), 'profile'),
+      );
   }
   const fixed = example.query.filter(([own]) => !Object.hasOwn(query, own) && !/^pretty$/i.test(own));
   if (fixed.length > 0) collect.remark(name, 'query-fixed', fixed.map(([own]) => own).join(', '));
@@ -183,14 +210,6 @@ function proposeRequest(context: Context, name: OperationName, example: CallExam
   if (parameters.includes('elements'))
     proposeElements(context, name as Operation, found.get('elements')?.one);
 }
-
-const decode = (segment: string): string => {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-};
 
 const sideOfParameter = (parameter: Parameter): 'source' | 'target' | null =>
   parameter.startsWith('source') ? 'source' : parameter.startsWith('target') ? 'target' : null;
@@ -205,7 +224,7 @@ function fit(parameter: Parameter, { place, name, value }: Candidate, samples: S
   if (variable !== undefined) score = Math.max(score, scoreOf(parameterNames[parameter], variable) - 2);
   if (typeof value === 'string' && isReal(value)) {
     if (
-      secrets.includes(parameter) &&
+      secretParameters.includes(parameter) &&
       parameter !== 'apiKey' &&
       parameter !== 'policyPassword' &&
       samples.sessions.has(value)
@@ -290,10 +309,15 @@ function proposeElements({ collect, samples }: Context, name: Operation, list: C
   collect.change(
     ['element', 'request', 'value'],
     value[0],
-    evidence(place + value[0], value[1], 'cleartext'),
+    evidence(place + value[0], value[1]),
     valueScore(value) > 0,
   );
-  collect.change(['element', 'request', 'ref'], ref[0], evidence(place + ref[0], ref[1]), refScore(ref) > 0);
+  collect.change(
+    ['element', 'request', 'ref'],
+    ref[0],
+    evidence(place + ref[0], ref[1], 'reference'),
+    refScore(ref) > 0,
+  );
 }
 
 function proposeSingleAnswer(context: Context, name: OperationName, example: CallExample): void {
@@ -334,67 +358,7 @@ function proposeSingleAnswer(context: Context, name: OperationName, example: Cal
   collect.change(
     ['operations', name, 'answer'],
     [text],
-    evidence(
-      text,
-      leaf.value,
-      gives === 'session' ? 'secret' : gives === 'cleartext' ? 'cleartext' : 'other',
-    ),
+    evidence(text, leaf.value, gives === 'session' ? 'secret' : 'hidden'),
     isSure,
   );
-}
-
-/** Set by whoever sends, and of no service. */
-const usualHeaders =
-  /^(?:accept|accept-(?:encoding|language|charset)|user-agent|host|connection|content-length|cache-control|pragma|postman-token|origin|referer|x-printpretty|x-requestid|x-request-id|traceparent|date|dnt|sec-.*)$/i;
-
-/** Headers that every example has with the same value, where a profile may hold them. */
-function proposeHeaders({ collect }: Context, examples: readonly CallExample[]): void {
-  const counts = new Map<string, { name: string; value: string; count: number }>();
-  for (const { headers } of examples)
-    for (const [name, value] of headers) {
-      const key = `${name.toLowerCase()}\n${value}`;
-      counts.set(key, { name, value, count: (counts.get(key)?.count ?? 0) + 1 });
-    }
-  const found: Record<string, string> = {};
-  for (const { name, value, count } of counts.values()) {
-    if (usualHeaders.test(name) || (/^content-type$/i.test(name) && /^application\/json/i.test(value)))
-      continue;
-    if (count < examples.length && count < 2) continue;
-    const isSign = /auth|cookie|secret|token|passw|credential|session|key/i.test(name);
-    if (isSign) collect.remark(null, 'secret-in-header', name);
-    else if (isReal(value) && fixedHeaders.safeParse({ [name]: value }).success) found[name] = value;
-    else if (value !== '' && fixedHeaders.safeParse({ [name]: value }).success && value !== 'string')
-      found[name] = value;
-  }
-  if (Object.keys(found).length > 0)
-    collect.change(
-      ['headers'],
-      found,
-      evidence(
-        'headers',
-        Object.entries(found)
-          .map(([name, value]) => `${name}: ${value}`)
-          .join(', '),
-      ),
-    );
-}
-
-/** A flag that each answer has. */
-function proposeSuccess({ collect }: Context, examples: ReadonlyMap<Subject, CallExample>): void {
-  const answers = [...examples].filter(
-    ([subject, { answer }]) => !portalSubjects.some((one) => one === subject) && answer !== undefined,
-  );
-  if (answers.length < 3) return;
-  const flags = answers.map(([, { answer }]) => {
-    const leaves = leavesOf(answer).filter(({ path }) => !path.includes('[]'));
-    return leaves.filter((leaf) => isFlag(leaf, leaves));
-  });
-  const common = flags[0]?.find((leaf) =>
-    flags.every((others) =>
-      others.some(({ path, value }) => path.join('.') === leaf.path.join('.') && value === leaf.value),
-    ),
-  );
-  if (common === undefined) return;
-  const name = common.path.join('.');
-  collect.change(['success'], { member: name, values: [common.value] }, evidence(name, common.value));
 }

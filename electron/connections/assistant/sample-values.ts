@@ -18,6 +18,14 @@ export function leavesOf(json: unknown, path: readonly string[] = []): Leaf[] {
   return json === undefined ? [] : [{ path, value: json as Leaf['value'] }];
 }
 
+/** The same of all elements of lists. */
+export function everyLeaf(json: unknown, path: readonly string[] = []): Leaf[] {
+  if (path.length > maxDepth) return [];
+  if (Array.isArray(json)) return json.flatMap((one) => everyLeaf(one, [...path, '[]']));
+  if (isObject(json)) return Object.entries(json).flatMap(([name, one]) => everyLeaf(one, [...path, name]));
+  return leavesOf(json, path);
+}
+
 /** Whether a text is an example of something: not what a document's schema or a variable stands for. */
 export const isReal = (value: unknown): value is string =>
   typeof value === 'string' &&

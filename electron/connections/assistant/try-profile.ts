@@ -8,7 +8,9 @@ import {
   operationNames,
   type Operation,
 } from '../../contract/operations.ts';
-import { mask, maskCell } from '../../masking/masking.ts';
+import { mask, maskAgain, maskCell, maskReason } from '../../masking/masking.ts';
+import { repeatsIn, replaceRepeated } from '../../masking/plain-text.ts';
+import { memberAt, memberNames } from '../../service/answers.ts';
 import type { Exchange } from '../../service/http/exchange.ts';
 import type { Transport } from '../../service/http/transport.ts';
 import type { OperationName } from '../../service/operations.ts';
@@ -73,13 +75,14 @@ export async function tryProfile(options: TrialOptions): Promise<ProfileTrial> {
   noteCleartext(cleartext(value));
   const context: CallContext = {};
   const target = { policy, definition };
-  const seen: Seen = { value, tokens: new Set(), kind: options.kind };
+  const seen: Seen = { value, tokens: new Set(), secrets: new Set(), kind: options.kind };
   const steps: Step[] = [];
   let token: string | null = null;
 
   async function step(operation: OperationName, ask: () => Promise<Given>): Promise<void> {
     wire.sent.length = 0;
     const outcome = await ask();
+    for (const one of wire.sent) noteSecrets(one, options.profile, seen);
     const signIn = options.profile.operations.CreateSession.path;
     // A session may have been opened anew in between.
     const own = wire.sent.filter(({ path }) => (path === signIn) === (operation === 'CreateSession'));
@@ -159,7 +162,55 @@ const notTried = (operation: OperationName): Step => ({
 interface Seen {
   readonly value: string;
   readonly tokens: Set<string>;
+  /** What opened a session, and all that a sign-in answered: it may come back in any text, number or name. */
+  readonly secrets: Set<string>;
   readonly kind: DefinitionKind;
+}
+
+/** Members of a request that open a session or carry one. */
+const secretMembers = (profile: ServiceProfile, operation: OperationName): string[] =>
+  Object.entries(profile.operations[operation].request as Record<string, string>)
+    .filter(([parameter]) => /session|apiKey|password/i.test(parameter))
+    .map(([, wire]) => wire);
+
+/** A word of the service's own that a sign-in answers with is none. */
+const isWord = (text: string): boolean => /^[A-Za-z_-]{1,15}$/.test(text) || /^\d{1,3}$/.test(text);
+
+function noteSecrets({ path, body, exchange }: Sent, profile: ServiceProfile, { secrets }: Seen): void {
+  const json = jsonOf(body ?? '');
+  for (const operation of ['CreateSession', ...operationNames] as const)
+    for (const member of secretMembers(profile, operation)) {
+      const text = isMembers(json) ? memberAt(json, member) : undefined;
+      if (typeof text === 'string' && text !== '') secrets.add(text);
+    }
+  if (path !== profile.operations.CreateSession.path || !exchange.ok) return;
+  const answered = jsonOf(exchange.reply.body.toString('utf8'));
+  for (const text of textsOf(answered)) if (!isWord(text)) secrets.add(text);
+  for (const name of profile.operations.CreateSession.answer) {
+    const session = isMembers(answered) ? memberAt(answered, name) : undefined;
+    if (typeof session === 'string' && session !== '') secrets.add(session);
+  }
+}
+
+const isMembers = (json: unknown): json is Readonly<Record<string, unknown>> =>
+  typeof json === 'object' && json !== null && !Array.isArray(json);
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** All texts and numbers, and the names of members that are none. */
+function* textsOf(json: unknown): Generator<string> {
+  if (typeof json === 'string' || typeof json === 'number') yield String(json);
+  else if (typeof json === 'object' && json !== null)
+    for (const [name, one] of Object.entries(json)) {
+      if (!Array.isArray(json) && memberNames({ [name]: null })[0] !== name) yield name;
+      yield* textsOf(one);
+    }
 }
 
 function describe(
@@ -170,12 +221,20 @@ function describe(
 ): Step {
   const reply = sent?.exchange.ok === true ? sent.exchange.reply : null;
   const gives = operation === 'CreateSession' ? 'session' : operationInfo[operation].gives;
-  const isWrong = outcome.ok && outcome.value !== null && gives === 'cleartext' && outcome.value !== value;
-  const body =
-    sent === null || sent.body === null ? '' : shownJson(sent.body, requestMask(profile, operation, seen));
+  const read = outcome.ok ? outcome.value : null;
+  const isWrong = read !== null && gives === 'cleartext' && read !== value;
   const isRefused = (reply?.status ?? 0) >= 400;
-  const answerMask = (text: string): string =>
-    gives === 'session' ? dots : isRefused || text === 'r1' ? shownText(text, seen) : shownAnswer(text, seen);
+  const secret = secretMembers(profile, operation);
+  const requestText = (path: readonly string[], text: string): string =>
+    secret.includes(path[0] ?? '') ? dots : shownText(text, seen);
+  const answerText = (path: readonly string[], text: string): string => {
+    if (gives === 'session' && !isRefused) return dots;
+    if (text === 'r1') return text;
+    if (isRefused && speaksOfFailure(path)) return shownText(text, seen);
+    // The one text that may show signs of its own: whatever else has dots in it may be a value in clear.
+    if (gives === 'mask' && text === read) return shownMask(text, seen);
+    return shownAnswer(text, seen);
+  };
   return {
     operation,
     verdict: outcome.ok
@@ -183,22 +242,24 @@ function describe(
         ? 'other-value'
         : 'understood'
       : verdictOf(outcome.failure, reply?.status ?? null),
-    request: sent === null ? '' : `${sent.method} ${maskCell(sent.path)}\n${body}`.trim().slice(0, 4_000),
+    request:
+      sent === null
+        ? ''
+        : `${sent.method} ${shownText(sent.path, seen)}\n${shownJson(sent.body ?? '', requestText, seen)}`
+            .trim()
+            .slice(0, 4_000),
     status: reply?.status ?? null,
     answer:
       reply === null
         ? ''
-        : shownJson(reply.body.toString('utf8').slice(0, 20_000), (_, text) => answerMask(text)).slice(
-            0,
-            4_000,
-          ),
+        : shownJson(reply.body.toString('utf8').slice(0, 20_000), answerText, seen).slice(0, 4_000),
     understood:
       outcome.ok && gives === 'session'
         ? dots
-        : outcome.ok && outcome.value !== null
-          ? shownAnswer(outcome.value, seen).slice(0, 300)
-          : null,
-    failure: outcome.ok ? null : outcome.failure,
+        : read === null
+          ? null
+          : (gives === 'mask' ? shownMask(read, seen) : shownAnswer(read, seen)).slice(0, 300),
+    failure: outcome.ok ? null : shownFailure(outcome.failure, seen),
   };
 }
 
@@ -229,45 +290,78 @@ function verdictOf({ code }: Failure, status: number | null): TrialVerdict {
 const dots = '••••••••';
 
 /**
- * Whatever operation it came of: its path is the draft's, so it may be a value in clear under another name. A mask of the
- * service's is told by its dots.
+ * A text or number of an answer, masked as the kind, whatever signs are in it: its path is the draft's, so it may be a value
+ * in clear under another name.
  */
 const shownAnswer = (text: string, seen: Seen): string =>
-  /[*•#]/.test(text) ? shownText(text, seen) : mask(seen.kind, text);
+  withoutSecrets(text, seen) === text ? mask(seen.kind, text) : dots;
 
-function shownText(text: string, { value, kind }: Seen): string {
+/** What GetMasked was read to answer, and no more of it than a mask made here shows. */
+const shownMask = (text: string, seen: Seen): string =>
+  withoutSecrets(text, seen) === text ? maskAgain(text, seen.kind, seen.value).masked : dots;
+
+/** Members in which a failure says what was wrong. */
+const speaksOfFailure = (path: readonly string[]): boolean =>
+  /^(?:errors?|code|title|type|status|message|msg|detail|reason|description|traceId|validation)$/i.test(
+    path[0] ?? '',
+  );
+
+/** What was sent, or is said against it: secrets and values are replaced wherever they stand. */
+function shownText(text: string, seen: Seen): string {
+  const { value, tokens, kind } = seen;
   const bare = (one: string): string => one.replaceAll(/[\s-]/g, '').toLowerCase();
   if (value !== '' && bare(text) === bare(value)) return mask(kind, text);
-  return maskCell(value.length > 3 ? text.replaceAll(value, mask(kind, value)) : text);
+  let shown = withoutSecrets(text, seen);
+  for (const token of tokens) shown = replaceRepeated(shown, token, mask(kind, token));
+  return maskCell(maskReason(shown, value, kind));
 }
 
-/** In a request: what opens a session is obscured by the member it stands in. */
-function requestMask(profile: ServiceProfile, operation: OperationName, seen: Seen) {
-  const names: Record<string, string> = profile.operations[operation].request;
-  const secret = Object.entries(names)
-    .filter(([parameter]) => /session|apiKey|password/i.test(parameter))
-    .map(([, wire]) => wire);
-  return (path: readonly string[], text: string): string =>
-    secret.includes(path[0] ?? '') ? dots : shownText(text, seen);
+function withoutSecrets(text: string, { secrets }: Seen): string {
+  if (secrets.has(text)) return dots;
+  let shown = text;
+  // Fewer signs are in other texts by chance.
+  for (const secret of secrets) if (secret.length > 3) shown = replaceRepeated(shown, secret, dots);
+  return shown;
 }
 
-/** JSON over several lines, its texts as they may be shown. What is no JSON is shown by its length alone. */
-function shownJson(body: string, shown: (path: readonly string[], text: string) => string): string {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    return body.trim() === '' ? '' : `(${body.length} characters that are no JSON)`;
-  }
+/** A member's name, where it is one and repeats nothing that was sent or signed in with. */
+function isShownName(name: string, { value, tokens, secrets }: Seen): boolean {
+  const repeats = repeatsIn(name);
+  return (
+    memberNames({ [name]: null })[0] === name &&
+    ![...tokens, ...secrets, value].some((one) => one.length > 2 && repeats(one))
+  );
+}
+
+/** What a service says of a failure may repeat what was sent. */
+function shownFailure(failure: Failure, seen: Seen): Failure {
+  const shown = (inner: unknown): unknown => {
+    if (typeof inner === 'string') return shownText(inner, seen);
+    if (Array.isArray(inner)) return inner.map(shown);
+    if (typeof inner !== 'object' || inner === null) return inner;
+    return Object.fromEntries(Object.entries(inner).map(([name, one]) => [name, shown(one)]));
+  };
+  const { code, ...details } = failure;
+  return { ...(shown(details) as Omit<Failure, 'code'>), code };
+}
+
+/** JSON over several lines, its texts, numbers and names as they may be shown. What is no JSON is shown by its length alone. */
+function shownJson(
+  body: string,
+  shown: (path: readonly string[], text: string) => string,
+  seen: Seen,
+): string {
+  const json = jsonOf(body);
+  if (json === undefined) return body.trim() === '' ? '' : `(${body.length} characters that are no JSON)`;
   const visit = (inner: unknown, path: readonly string[]): unknown => {
     if (typeof inner === 'string') return shown(path, inner);
-    // As long as a card number: digits are digits.
-    if (typeof inner === 'number') return Math.abs(inner) >= 1e8 ? shown(path, String(inner)) : inner;
+    // Digits are digits: a value may be a number, whatever its length.
+    if (typeof inner === 'number') return shown(path, String(inner));
     if (Array.isArray(inner)) return inner.slice(0, 20).map((one) => visit(one, path));
-    if (typeof inner !== 'object' || inner === null) return inner;
+    if (!isMembers(inner)) return inner;
     return Object.fromEntries(
-      Object.entries(inner).map(([name, one]) => [
-        maskCell(/\d{4}/.test(name) ? dots : name),
+      Object.entries(inner).map(([name, one], at) => [
+        isShownName(name, seen) ? name : `${dots} ${at + 1}`,
         visit(one, [...path, name]),
       ]),
     );

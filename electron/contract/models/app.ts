@@ -192,6 +192,8 @@ export const appState = z.strictObject({
   settingsDamage: settingsDamage.nullable(),
   /** Names of exports that ended in the middle in an earlier run; what they left was removed at this start. */
   removedPartials: z.array(z.string().max(300)).max(100),
+  /** Of those whose rest may still be there, since it could not be looked at; '' where not even their names are known. */
+  leftPartials: z.array(z.string().max(300)).max(100),
   /** The version that ran before, where this run is the first of a newer one. */
   upgradedFrom: z.string().max(50).nullable(),
   /** Null where no administrator switched it on. */

@@ -1,3 +1,4 @@
+import { bounded } from './bounded.ts';
 import { isObject, listOf, maxExamples, memberOf, textOf, type CallExample, type Pair } from './example.ts';
 
 const methods = ['post', 'put', 'get', 'patch', 'delete'] as const;
@@ -60,10 +61,19 @@ function resolve(document: unknown, json: unknown, depth = 0): unknown {
   if (!reference.startsWith('#/')) return undefined;
   let inner: unknown = document;
   for (const part of reference.slice(2).split('/')) {
-    const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    const name = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~');
     inner = Array.isArray(inner) ? (inner as unknown[])[Number(name)] : memberOf(inner, name);
   }
   return resolve(document, inner, depth + 1);
+}
+
+/** `100%` is a name as well. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function successOf(document: unknown, responses: unknown): unknown {
@@ -134,4 +144,8 @@ export const madeUp = 'string';
 export const anyName = '{any}';
 
 const asText = (json: unknown): string =>
-  json === undefined || json === null ? '' : typeof json === 'string' ? json : JSON.stringify(json);
+  json === undefined || json === null
+    ? ''
+    : typeof json === 'string'
+      ? json
+      : JSON.stringify(bounded(json, { nodes: 0 })).slice(0, 2_000);

@@ -1,10 +1,11 @@
-import { isUtf8 } from 'node:buffer';
 import type { Failure, FailureCode } from '../../contract/errors.ts';
 import { maskNumbers } from '../../masking/masking.ts';
 import { plainText, repeatsIn, spelledOut } from '../../masking/plain-text.ts';
-import { isDone, isObject, unexpectedAnswer } from '../answers.ts';
+import { isDone, isObject, memberNames, unexpectedAnswer } from '../answers.ts';
+import { isCode } from '../refusals.ts';
 import { type ErrorMeaning, type ServiceProfile, meaningOf } from '../profile.ts';
 import type { Exchange, Headers, Reply, TransportFault } from './exchange.ts';
+import { readJson } from './read-json.ts';
 
 /** What a request was about, for its failures: names only. */
 export interface RequestDetails {
@@ -116,7 +117,7 @@ function readReply(reply: Reply, request: RequestDetails, profile: Reading): Exc
     return { kind: 'failing', failure: failure(status === 408 ? 'service.timeout' : 'service.failing') };
   }
 
-  const body = parse(reply.body);
+  const { json: body } = readJson(reply.body);
   const codes = errorCodes(body);
   const meaning = codes.map((code) => meaningOf(profile, code)).find((found) => found !== null) ?? null;
   switch (status) {
@@ -156,16 +157,23 @@ function readReply(reply: Reply, request: RequestDetails, profile: Reading): Exc
   }
 }
 
+/** What is accepted and not done yet, or a part of what was asked for. */
+const unfinished: readonly number[] = [202, 206];
+
 function readSuccess(
-  { headers, body }: Reply,
+  { status, headers, body }: Reply,
   requestId: string,
   failure: (code: FailureCode) => Failure,
 ): ExchangeResult {
   if (isPage(headers['content-type']) || startsWithMarkup(body)) {
     return { kind: 'final', failure: failure('service.not-json') };
   }
-  const json = parse(body);
+  const { json, twice } = readJson(body);
   if (json === undefined) return { kind: 'damaged', failure: failure('service.mismatched-answer') };
+  if (twice !== null || unfinished.includes(status)) {
+    const members = twice === null ? [] : memberNames({ [twice]: 1 });
+    return { kind: 'final', failure: { ...failure('service.unexpected-answer'), members } };
+  }
   return { kind: 'answer', json, requestId };
 }
 
@@ -182,16 +190,6 @@ function startsWithMarkup(body: Buffer): boolean {
     .replace(/^\xef\xbb\xbf/, '')
     .trimStart()
     .startsWith('<');
-}
-
-/** Undefined where it is no JSON. Broken UTF-8 is no JSON either: decoding it would quietly change values. */
-function parse(body: Buffer): unknown {
-  if (!isUtf8(body)) return undefined;
-  try {
-    return JSON.parse(body.toString('utf8')) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** OpenSSL's and Node's names for a certificate or handshake that does not hold. */
@@ -279,9 +277,7 @@ function repeatsAny(texts: readonly string[], submitted: () => Iterable<string>)
 
 /** Codes that look like a name and repeat nothing of what was sent. */
 function harmlessCodes(codes: readonly string[], submitted: () => Iterable<string>): string[] {
-  const names = codes
-    .filter((code) => /^[A-Za-z][\w.-]{1,59}$/.test(code) && !/\d{4}/.test(code))
-    .slice(0, 5);
+  const names = codes.filter(isCode).slice(0, 5);
   const repeating = repeatsAny(names, submitted);
   return names.filter((name) => !repeating.includes(name));
 }

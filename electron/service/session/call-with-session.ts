@@ -28,6 +28,8 @@ export interface SessionCall extends Omit<OutgoingRequest, 'operation' | 'policy
 export interface SessionAnswer {
   readonly json: unknown;
   readonly requestId: string;
+  /** The tokens of the sessions that it was sent with: nothing that is told may repeat one. */
+  readonly sessions: readonly string[];
 }
 
 /**
@@ -70,6 +72,7 @@ export function createSessionCaller(
       const result = await send({
         ...call,
         policy: call.policies[0],
+        submitted: () => [...call.submitted(), ...used.map(({ token }) => token)],
         body: () => {
           // While this one waited for its turn, another may have found the session ended and renewed it.
           used = opened.value.map(
@@ -81,7 +84,7 @@ export function createSessionCaller(
       });
       if (result.kind === 'answer') {
         refusedAt.delete(key);
-        return done(result);
+        return done({ ...result, sessions: used.map(({ token }) => token) });
       }
       if (result.kind !== 'denied') return { ok: false, failure: result.failure };
       const { meaning, failure } = result;

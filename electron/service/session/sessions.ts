@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Outcome, type Failure, type FailureCode, done, failed } from '../../contract/errors.ts';
 import { keyExpiry } from '../../contract/key-expiry.ts';
 import type { Clock } from '../../util/clock.ts';
-import { readSingle } from '../answers.ts';
+import { readSingle } from '../read-answers.ts';
 import { patience } from '../limits/limits.ts';
 import type { CallContext } from '../service-client.ts';
 import type { ErrorMeaning, ServiceProfile } from '../profile.ts';

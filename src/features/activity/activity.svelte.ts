@@ -8,6 +8,7 @@ import type {
 import { actsOf } from '../../messages/acts.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
+import { formatCount, formatUnits } from '../../lib/format.ts';
 
 const pageSize = 200;
 
@@ -53,6 +54,14 @@ export class ActivityController {
   #turn = 0;
 
   shown = $derived.by(() => (this.everyLine ? this.entries : actsOf(this.entries)));
+  /** An act has several entries, so that their number says nothing of how many acts there are. */
+  countText = $derived.by(() => {
+    const all = formatUnits(this.total, 'entry', 'entries');
+    const { length } = this.shown;
+    return this.everyLine
+      ? `${formatCount(length)} of ${all}`
+      : `${formatUnits(length, 'act')}, from ${all} in the log`;
+  });
   isFiltered = $derived(
     this.outcome !== 'any' ||
       this.day !== 'any' ||

@@ -22,6 +22,7 @@ export class BatchController {
   damaged = $state.raw<DamagedJob[]>([]);
   readonly #api: Api;
   #pendingOpens = 0;
+  #isChoosing = false;
 
   /** Latest first. */
   jobs = $derived.by(() => [...this.app.jobs.values()].sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1)));
@@ -37,8 +38,11 @@ export class BatchController {
     });
   }
 
+  /** One dialog at a time: its key may be held. */
   async choose(): Promise<void> {
-    await this.#openFrom(() => this.#api.call('batch.choose', {}));
+    if (this.#isChoosing) return;
+    this.#isChoosing = true;
+    await this.#openFrom(() => this.#api.call('batch.choose', {})).finally(() => (this.#isChoosing = false));
   }
 
   async drop(file: File): Promise<void> {

@@ -410,6 +410,10 @@ export function formatTrial(rows: readonly ResultRow[], matching: boolean): stri
   return `${parts.join(', ')}. Nothing was saved.${isRefused ? ' Choose another policy below.' : ''}`;
 }
 
+/** At least half of what was tried failed: running it is not what comes next. */
+export const isBadTrial = (rows: readonly Pick<ResultRow, 'state'>[]): boolean =>
+  rows.length > 0 && rows.filter(({ state }) => state === 'failed').length * 2 >= rows.length;
+
 /** Whether rows can be shown for a notice; others are about the header. */
 export const hasNoticedRows = ({ kind }: Notice): boolean =>
   !['header-duplicate', 'header-empty', 'header-damaged'].includes(kind);

@@ -12,6 +12,8 @@ const remarks: Readonly<Record<string, (names: string) => string>> = {
     `The session stands in the header ${names}. Tokendesk sends it in the body alone, so this can’t be used as it is.`,
   'secret-in-header': (names) =>
     `The examples have the header ${names}, which speaks of a secret. It is not taken into the profile.`,
+  'header-left': (names) =>
+    `The examples have the header ${names}, which doesn’t speak of a version, tenant, account, region or format. It is not taken into the profile.`,
   'query-fixed': (names) => `The address also has ${names}. A profile can’t send these.`,
   'value-in-address': (names) =>
     `${names} stands in the address. Only names of token definitions may, since addresses are logged on the way.`,
@@ -26,6 +28,17 @@ const remarks: Readonly<Record<string, (names: string) => string>> = {
   'answer-unclear': (names) => `It isn’t clear which member of the answer is the right one: ${names}.`,
   'reference-number': (names) => `The RefId comes back as a number in ${names}. Only texts are read.`,
   'reference-unclear': (names) => `No member of the answer’s elements is the RefId: ${names}.`,
+  'example-unclear': (names) =>
+    names === '1'
+      ? 'Of one example it isn’t clear which operation it is of. Choose it there.'
+      : `Of ${names} examples it isn’t clear which operation they are of. Choose them there.`,
+  'dates-unclear': (names) =>
+    `The form of the days in ${names} can’t be told from the example: day and month may be either way round. Set dates.`,
+  'pages-unclear': (names) =>
+    `The answer says in ${names} that there is more, and no member of the request asks for it. Set page; until then a report of several pages is not shown.`,
+  'value-as-name': (names) =>
+    `A member of the example is called by a value, so ${names} is not taken over. Set it.`,
+  conflict: (names) => `The examples say different things of ${names}. The last one is taken; look at it.`,
 };
 
 export const formatRemark = ({ kind, names }: { readonly kind: string; readonly names: string }): string =>

@@ -59,6 +59,9 @@ describe('tokendesk --conformance', () => {
     [['--base-url=https://service.example'], 'hunter2', 'no account in JSON'],
     [['--base-url=https://service.example'], '{"apiKeys":[{"value":5}]}', 'no usable account'],
     [['--base-url=https://service.example', '--session-seconds=x'], '{}', 'must be a number'],
+    [['--base-url=https://service.example', '--session-seconds=Infinity'], '{}', 'must be a number'],
+    [['--base-url=https://adm:hunter2@service.example'], '{}', 'no user name and no password'],
+    [['--base-url=https://service.example', '--ca=package.json'], '{}', 'package.json holds no certificate'],
   ])('%j ends with 2 and says why', async (args, input, said) => {
     const { text, code } = await check(args, input);
     expect(text).toContain('COULD NOT BE CHECKED');
@@ -66,6 +69,30 @@ describe('tokendesk --conformance', () => {
     expect(text).not.toContain('hunter2');
     expect(code).toBe(2);
   });
+
+  it('ends with 2 where nobody answers, where the certificate is not trusted, and with an account of nothing', async () => {
+    const { baseUrl, ca = '', account } = service.options;
+    const file = path.join(tempFolder(), 'ca.pem');
+    const json = path.join(tempFolder(), 'results.json');
+    fs.writeFileSync(file, ca);
+    const ends = async (url: string, given: object, ...more: string[]) => {
+      const { text, code } = await check(
+        [`--base-url=${url}`, `--json=${json}`, ...more],
+        JSON.stringify(given),
+      );
+      expect(fs.existsSync(json)).toBe(false);
+      return `${code} ${text}`;
+    };
+    const own = account as object;
+    expect(await ends('https://127.0.0.1:1', own, `--ca=${file}`)).toMatch(
+      /^2 COULD NOT BE CHECKED: No request was answered \(unreachable 127\.0\.0\.1:1\)/,
+    );
+    expect(await ends(baseUrl, own)).toMatch(/^2 COULD NOT BE CHECKED: No request was answered \(tls /);
+    const nothing = { account: { accountId: '', tenantId: '' }, apiKeys: [], definitions: [], policies: [] };
+    expect(await ends(baseUrl, nothing, `--ca=${file}`)).toMatch(
+      /^2 COULD NOT BE CHECKED: Nothing that needs a session/,
+    );
+  }, 60_000);
 
   it('obeys the administrator, and asks nothing of a host that is not allowed', async () => {
     const { text, code } = await check(['--base-url=https://service.example'], '{}', () => false);

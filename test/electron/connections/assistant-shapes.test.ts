@@ -1,34 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { makeDraft } from '../../../electron/connections/assistant/draft.ts';
 import { readExamples } from '../../../electron/parsing/service-examples/read-examples.ts';
-import { readProfile } from '../../../electron/service/profile.ts';
-
-/** What is proposed of a text for a connection with the definition card-number. */
-function proposed(text: string) {
-  const examples = readExamples(text);
-  if (!examples.ok) throw new Error(examples.failure.code);
-  const shipped = readProfile('{"version":1}');
-  if (!shipped.ok) throw new Error('no profile');
-  const draft = makeDraft({
-    connection: {
-      baseUrl: 'https://vendor.example',
-      definitions: [{ name: 'card-number', label: 'Card', kind: 'card' }],
-    },
-    profile: shipped.value,
-    examples: examples.value,
-    edits: { examples: [], fields: [] },
-  });
-  const checked = readProfile(JSON.stringify(draft.content));
-  return {
-    content: draft.content as { operations?: Record<string, object> },
-    remarks: draft.remarks.map(({ subject, kind, names }) => `${subject ?? 'all'} ${kind} ${names}`.trim()),
-    isValid: checked.ok,
-  };
-}
-
-const base = '/api/services/evtservice';
-const wire = (path: string, request: object, answer: unknown, headers = ''): string =>
-  `POST ${path} HTTP/1.1\n${headers}\n\n${JSON.stringify(request)}\n\n${JSON.stringify(answer)}\n\n`;
+import { basePath as base, proposed, wire } from '../../support/proposed-profile.ts';
 
 describe('a service nobody has seen', () => {
   test('with answers by RefId, a flag of success, a version header and the definition in the path', () => {
@@ -184,6 +156,186 @@ components:
       ),
     );
     expect(content.operations?.['Tokenize']).toEqual({ answer: ['data'] });
+  });
+});
+
+const session = 'ses-abcdef-778899';
+const token = '9999888877776666';
+const card = '4111111111111111';
+const signIn = (answer: object = { sid: session }) =>
+  wire(`${base}/createsession`, { apiKey: 'AK-1', policy: 'p', policyPassword: 'hunter2' }, answer);
+const tokenize = (header = '', more: object = {}) =>
+  wire(`${base}/tokenize`, { tokenName: 'card-number', value: card, ...more }, { token }, header);
+const reveal = (path: string, request: object = { token }, header = '') =>
+  wire(path, { tokenName: 'card-number', ...request }, { plain: card }, header);
+
+describe('no secret and no value of an example gets into a profile or the window', () => {
+  test.each([
+    ['X-Ticket', session],
+    ['X-Handle', session],
+    ['X-Context', session],
+    ['X-Context', `sid=${session}; v=1`],
+    ['X-Tenant', session],
+    ['X-App', 'AK-1'],
+    ['X-Version', 'hunter2'],
+    ['X-Vault-Phrase', 'correct horse'],
+    ['X-Pwd', 'swordfish'],
+    ['X-Pass', 'swordfish'],
+    ['X-Pin', '932145'],
+    ['X-OTP', '123456'],
+    ['X-License', 'AB12-CD34-EF56-GH78'],
+    ['X-Hmac', 'deadbeefcafe'],
+    ['X-Client-Id', '550e8400-e29b-41d4-a716-446655440000'],
+    ['X-Tenant', '550e8400-e29b-41d4-a716-446655440000'],
+    ['X-User', 'john.smith'],
+  ])('the header %s: %s', (name, value) => {
+    const header = `${name}: ${value}`;
+    const { content, remarks, view, isValid } = proposed(
+      signIn() + tokenize(header) + reveal('/x/reveal', { token }, header),
+    );
+    expect(isValid).toBe(true);
+    expect(content).not.toHaveProperty('headers');
+    expect(remarks.join('\n')).toMatch(new RegExp(`^all (?:secret-in-header|header-left) ${name}$`, 'm'));
+    expect(JSON.stringify(view)).not.toContain(value);
+  });
+
+  test('a header of a version or an account is taken, and one that differs is not', () => {
+    const both = (one: string, other: string) =>
+      proposed(signIn() + tokenize(one) + reveal('/x/reveal', { token }, other));
+    const taken = both('X-Api-Version: 2026-01-01', 'X-Api-Version: 2026-01-01');
+    expect(taken.content).toMatchObject({ headers: { 'X-Api-Version': '2026-01-01' } });
+    const differs = both('X-Api-Version: 1', 'X-Api-Version: 2');
+    expect(differs.content).not.toHaveProperty('headers');
+    expect(differs.remarks).toContain('all header-left X-Api-Version');
+  });
+
+  test.each([
+    ['a session', `/s/${session}/x/reveal`, { token }, 'sessionToken'],
+    ['a token', `/x/reveal/${token}`, { sid: session }, 'value'],
+    ['a token that was written otherwise', '/x/reveal/9999-8888-7777-6666', { sid: session }, 'value'],
+    ['a value that is in no body', '/x/reveal/5105105105105100', { sid: session }, 'value'],
+  ])('%s in a path', (_, path, request, names) => {
+    const { content, remarks, view, isValid } = proposed(
+      signIn() + tokenize('', { sid: session }) + reveal(path, request),
+    );
+    expect(isValid).toBe(true);
+    expect(content.operations?.['Detokenize']).not.toHaveProperty('path');
+    expect(remarks).toContain(`Detokenize value-in-address ${names}`);
+    for (const secret of [session, token, '5105105105105100', '9999-8888'])
+      expect(JSON.stringify([content, view])).not.toContain(secret);
+  });
+
+  test.each(['v20260101', '2026-01-01', 'token-service-2026', 'vault2', 'unprotect'])(
+    'and a path with %s in it is taken',
+    (word) => {
+      const { content } = proposed(signIn() + tokenize() + reveal(`/x/${word}/reveal`));
+      expect(content.operations?.['Detokenize']).toMatchObject({ path: `/x/${word}/reveal` });
+    },
+  );
+
+  test.each(['550e8400-e29b-41d4-a716-446655440000', 'a1b2c3d4e5', 'AB12C-CD34E-EF56G', '40817'])(
+    'and a path with %s in it is not',
+    (id) => {
+      const { content, remarks } = proposed(signIn() + tokenize() + reveal(`/x/${id}/reveal`));
+      expect(content.operations?.['Detokenize']).not.toHaveProperty('path');
+      expect(remarks).toContain('Detokenize value-in-address value');
+    },
+  );
+
+  test('numbers of the portal’s sign-in', () => {
+    const { content, remarks } = proposed(
+      wire(
+        '/portal/authenticate',
+        { userName: 'u', password: 'p4ss', otp: 123456, pin: 4711, remember: true, tenant: 't-1' },
+        { token: 'eyJabc' },
+      ),
+    );
+    expect(content).toMatchObject({
+      reporting: { authenticate: { extra: { remember: true, tenant: '{tenantId}' } } },
+    });
+    expect(JSON.stringify(content)).not.toMatch(/123456|4711/);
+    expect(remarks).toContain('Authenticate members-left otp, pin');
+  });
+
+  test.each([
+    [
+      'a session taken for a definition',
+      wire('/v1/tokenize', { vaultKey: 'SECRET-SESSION-77', ds: 'CC', value: 'Jane Doe' }, { token: '99' }),
+      ['SECRET-SESSION-77', 'Jane Doe'],
+    ],
+    [
+      'a value under another name',
+      wire('/x/tokenize', { sessionToken: session, field: 'Jane Doe', cls: 'name' }, { token: 'T1' }),
+      [session, 'Jane Doe'],
+    ],
+    [
+      'a mask that is none',
+      wire('/x/getmasked', { sessionToken: session, tokenName: 'd', token: 'T1' }, { result: 'Jane Doe' }),
+      [session, 'Jane Doe'],
+    ],
+    [
+      'a value for a RefId and for a name',
+      wire(
+        '/x/batchtokenize',
+        { sessionToken: session, tokenName: 'd', items: [{ id: 'Jane Doe', val: 'k1' }] },
+        { 'Jane Doe': { token: 'T' } },
+      ),
+      [session, 'Jane Doe'],
+    ],
+    [
+      'an expression',
+      wire(
+        '/x/patternmatch',
+        { sessionToken: session, tokenName: 'd', regex: 'Jane Doe', elements: [{ RefId: '1', Value: 'T' }] },
+        { elements: [{ RefId: '1', Value: 'Jane Doe' }] },
+      ),
+      [session, 'Jane Doe'],
+    ],
+    [
+      'a heading and an address',
+      `# my key AK-1 and hunter2\n${signIn()}# reveal for hunter2\n${reveal(`/login/hunter2/AK-1/${token}`)}`,
+      ['hunter2', 'AK-1', token],
+    ],
+  ])('%s', (_, text, secrets) => {
+    const { view, content } = proposed(text);
+    for (const secret of secrets) expect(JSON.stringify([view, content])).not.toContain(secret);
+  });
+
+  test('what a person looks for is shown: definitions and short RefIds', () => {
+    const { view } = proposed(
+      wire(
+        '/x/batchtokenize',
+        { sessionToken: session, tokenName: 'card-number', items: [{ id: 'r7', value: card }] },
+        { items: [{ id: 'r7', token }] },
+      ),
+    );
+    const shown = view.groups.flatMap(({ fields }) =>
+      fields.map(({ path, example }) => [path, example?.shown]),
+    );
+    expect(shown).toContainEqual(['operations.BatchTokenize.request.tokenName', 'card-number']);
+    expect(shown).toContainEqual(['element.request.ref', 'r7']);
+  });
+});
+
+describe('what the examples leave open is said', () => {
+  test('two of them say different things', () => {
+    const batch = (path: string, sent: object, answer: object) =>
+      wire(path, { sid: session, tokenName: 'card-number', items: [sent] }, { items: [answer] });
+    const { remarks } = proposed(
+      signIn() +
+        batch('/b/tokenize', { id: 'aa', value: card }, { id: 'aa', token }) +
+        batch('/b/reveal', { id: 'aa', token }, { id: 'aa', plain: card }),
+    );
+    expect(remarks).toContain('all conflict element.request.value');
+  });
+
+  test('of two members that come back elsewhere, the session is the one by its name', () => {
+    const { content } = proposed(
+      signIn({ tenant: 'acme', sid: session }) +
+        tokenize('', { sid: session, tenant: 'acme' }) +
+        reveal('/x/reveal', { sid: session, token, tenant: 'acme' }),
+    );
+    expect(content.operations?.['CreateSession']).toEqual({ answer: ['sid'] });
   });
 });
 

@@ -7,6 +7,7 @@ import type { Outcome } from '../../../electron/contract/errors.ts';
 import type { Deployment } from '../../../electron/contract/models/deployment.ts';
 import { readManagedSettings } from '../../../electron/settings/read-managed-settings.ts';
 import { fakeKeyring } from '../../support/fake-keyring.ts';
+import { openSettingsFile } from '../../support/settings-file.ts';
 import { detokenize, planOf as planOfColumns, valueOf } from '../../support/batch-app.ts';
 import { obscuredOf } from '../../support/obscured-text.ts';
 import { openWholeApp, type WholeApp, type WholeAppOptions } from '../../support/whole-app.ts';
@@ -375,6 +376,42 @@ describe('what the administrator provides', () => {
       expect(provided).toMatchObject([{ change: 'changed', members: ['baseUrl'], forgetsSecrets: true }]);
     });
     expect(lines() - before - quiet).toBeGreaterThan(quiet);
+  });
+
+  test('is read again while the app is open, and a change is followed as at a start', async () => {
+    let given: Deployment | null = withConnections(acme);
+    const rereadDeployment = (): Promise<Deployment | null> => Promise.resolve(given);
+    const app = await opened({ options: { deployment: given, rereadDeployment, rereadEveryMs: 20 } });
+    const limits = async (): Promise<number[]> =>
+      (await connectionsOf(app)).connections.map(({ requestsPerSecond }) => requestsPerSecond);
+    expect(await limits()).toEqual([60]);
+    given = withConnections({ ...acme, requestsPerSecond: 30 });
+    await expect.poll(limits).toEqual([30]);
+    // A share that is away changes nothing.
+    given = null;
+    given = withConnections({ ...acme, requestsPerSecond: 40 }, { ...acme, name: 'Beta' });
+    await expect.poll(limits).toEqual([40, 60]);
+  });
+
+  test('that can’t be saved here is not called wrong', async () => {
+    const app = await opened({
+      options: {
+        deployment: withConnections(acme),
+        openSettingsFile(options) {
+          const file = openSettingsFile(options);
+          return {
+            path: file.path,
+            set(members) {
+              if ('connections' in members) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+              file.set(members);
+            },
+          };
+        },
+      },
+    });
+    const { connections, provided } = await connectionsOf(app);
+    expect(connections).toEqual([]);
+    expect(provided).toMatchObject([{ name: 'Acme EU', change: 'refused', code: 'file.unwritable' }]);
   });
 
   test('that is refused is named to the person and in the log, and the others are there', async () => {

@@ -131,10 +131,13 @@ describe.skipIf(!has('dpkg-deb'))('C.7 the Debian package', () => {
           '/usr/share/applications/tokendesk.desktop',
           '/usr/share/doc/tokendesk/copyright',
           '/usr/share/man/man1/tokendesk.1.gz',
+          '/usr/share/bash-completion/completions/tokendesk',
+          '/usr/share/metainfo/app.tokendesk.metainfo.xml',
           ...icons,
         ]),
       );
-      const places = /^\/(opt\/Tokendesk|usr\/(bin\/tokendesk|share\/(applications|doc|icons|lintian|man)))/;
+      const places =
+        /^\/(opt\/Tokendesk|usr\/(bin\/tokendesk|share\/(applications|bash-completion|doc|icons|lintian|man|metainfo)))/;
       expect(system.files().filter((file) => !places.test(file))).toEqual([]);
       expect(fs.readlinkSync(path.join(system.root, 'usr/bin/tokendesk'))).toBe('/opt/Tokendesk/tokendesk');
       expect(fs.statSync(path.join(system.root, 'opt/Tokendesk/chrome-sandbox')).mode & 0o7777).toBe(0o4755);
@@ -185,6 +188,17 @@ describe.skipIf(!has('dpkg-deb'))('C.7 the Debian package', () => {
 
   test.skipIf(!has('desktop-file-validate'))('its launcher is valid (desktop-file-validate)', () => {
     expect(run('desktop-file-validate', 'scripts/packaging/tokendesk.desktop')).toBe('');
+  });
+
+  test.skipIf(!has('appstreamcli'))('its entry in the catalogue of programs is valid (appstreamcli)', () => {
+    const stage = tempFolder();
+    run('dpkg-deb', '--extract', deb, stage);
+    const file = path.join(stage, 'usr/share/metainfo/app.tokendesk.metainfo.xml');
+    const { stdout } = spawnSync('appstreamcli', ['validate', '--no-net', file], { encoding: 'utf8' });
+    // Earlier versions don't know the domain `app`, nor the tag of the developer.
+    const known = /cid-desktopapp-is-not-rdns|unknown-tag developer|^I:/;
+    expect(stdout.split('\n').filter((row) => /^[EWI]: /.test(row) && !known.test(row))).toEqual([]);
+    expect(stdout).toContain('app.tokendesk');
   });
 
   test.skipIf(!has('lintian'))(

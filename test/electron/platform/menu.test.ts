@@ -37,6 +37,7 @@ describe.each(['win32', 'darwin', 'linux'] as const)('the application’s menu o
     expect(own.map(({ label, accelerator }) => [label, accelerator])).toEqual([
       // On macOS it is in the app's own menu, which is the first.
       ...(isMac ? [preferences] : []),
+      ['Open…', 'CommandOrControl+O'],
       ['Commands…', 'CommandOrControl+K'],
       ['Lock', 'CommandOrControl+L'],
       ...(isMac ? [] : [preferences]),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { memberNames, readList, readSingle } from '../../../electron/service/answers.ts';
+import { memberNames } from '../../../electron/service/answers.ts';
+import { readList, readSingle } from '../../../electron/service/read-answers.ts';
 import { operationNames, operations } from '../../../electron/service/operations.ts';
 import { meaningOf, readProfile } from '../../../electron/service/profile.ts';
 import { shippedProfile } from '../../faults/client-side.ts';
@@ -110,6 +111,8 @@ describe('the service profile', () => {
   });
 });
 
+const ofTokens = { valueName: 'token', mayLack: false };
+
 describe('a single answer', () => {
   it.each<[string, unknown]>([
     ['a member', { token: 'T' }],
@@ -148,8 +151,8 @@ describe('a single answer', () => {
   it('bare strings are refused where the profile says so', () => {
     const strict = { ...profile, bareStrings: false, bareLists: false };
     expect(readSingle(strict, 'Tokenize', 'T').ok).toBe(false);
-    expect(readList(strict, [], 'token').ok).toBe(false);
-    expect(readList(strict, { elements: [] }, 'token').ok).toBe(true);
+    expect(readList(strict, [], ofTokens).ok).toBe(false);
+    expect(readList(strict, { elements: [] }, ofTokens).ok).toBe(true);
   });
 });
 
@@ -160,11 +163,11 @@ describe('a batch answer', () => {
     ['under a wrapper', { data: { elements: [1] } }],
     ['under data itself', { data: [1] }],
   ])('is found %s', (_, json) => {
-    expect(readList(profile, json, 'token')).toEqual({ ok: true, value: [1] });
+    expect(readList(profile, json, ofTokens)).toEqual({ ok: true, value: [1] });
   });
 
   it('that has no list is told by its members', () => {
-    expect(readList(profile, { rows: [1], count: 1 }, 'token')).toMatchObject({
+    expect(readList(profile, { rows: [1], count: 1 }, ofTokens)).toMatchObject({
       failure: { code: 'service.unexpected-answer', members: ['rows', 'count'] },
     });
     expect(memberNames({ a: 1 })).toEqual(['a']);

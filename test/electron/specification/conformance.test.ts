@@ -4,13 +4,13 @@ import defaultSeed from '../../../resources/built-in-service-seed.json' with { t
 import { countOutcomes, formatJson, formatText } from '../../../electron/conformance/report.ts';
 import { check, notShown, type Result, statement } from '../../../electron/conformance/statement.ts';
 import { NotTried } from '../../../electron/conformance/unchecked.ts';
-import { run, statements } from '../../../electron/conformance/suite.ts';
+import { runSuite, statements } from '../../../electron/conformance/suite.ts';
 import { Target, type TargetOptions } from '../../../electron/conformance/target.ts';
 import { type OtherService, startOtherService } from '../../support/other-service.ts';
 
 let service: OtherService;
 let options: TargetOptions;
-let results: Result[];
+let results: readonly Result[];
 
 beforeAll(async () => {
   // A limit low enough to be reached through what stands before the service.
@@ -28,7 +28,7 @@ beforeAll(async () => {
       portalUsers: facts.portalUsers,
     },
   };
-  results = await run(options);
+  ({ results } = await runSuite(options));
 }, 120_000);
 afterAll(() => service.close());
 

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { type ConnectionProfiles, createConnectionProfiles } from '../../../electron/connections/profiles.ts';
 import { done, type Outcome } from '../../../electron/contract/errors.ts';
 import { matchElements } from '../../../electron/service/call-batch.ts';
-import { readList, readSingle } from '../../../electron/service/answers.ts';
+import { readList, readSingle } from '../../../electron/service/read-answers.ts';
 import type { OperationName } from '../../../electron/service/operations.ts';
 import type { SettingsDocument } from '../../../electron/settings/settings.ts';
 import type { Store } from '../../../electron/settings/store.ts';
@@ -55,7 +55,7 @@ test('4.17 a batch answer is read once its value and its RefId are named, and an
   const [answer, ref] = ['surrogate', 'id'].map((name) => ['page', 'rows', '[]', name]);
   expect(await fit('BatchTokenize', answer ?? [], ref)).toMatchObject({ ok: true });
   const profile = value(await profiles.read(connection));
-  const list = value(readList(profile, json, 'surrogate'));
+  const list = value(readList(profile, json, { valueName: 'surrogate', mayLack: false }));
   const members = {
     ...profile.element,
     value: profile.operations.BatchTokenize.answer,
@@ -102,7 +102,7 @@ test.each<[string, unknown, string[] | null, string[], object]>([
   value(await fit('PatternMatch', answer, ref));
   const profile = value(await profiles.read(connection));
   expect(profile.operations.PatternMatch).toMatchObject(expected);
-  const list = value(readList(profile, json, 'surrogate'));
+  const list = value(readList(profile, json, { valueName: 'surrogate', mayLack: false }));
   const { element, elementCodes, operations } = profile;
   const { answer: names, returns } = operations.PatternMatch;
   const members = {

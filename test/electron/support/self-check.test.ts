@@ -102,6 +102,7 @@ test('a whole app: a line for each check, all ok', async () => {
       'ok      client certificates: a PKCS #12 file opens',
       'ok      service profile: valid, the one that is shipped',
       'ok      managed settings: none',
+      'ok      provided connections: none',
       '',
     ].join('\n'),
   );
@@ -113,7 +114,7 @@ test('one failed check is enough, and the others are still reported', async () =
   fs.rmSync(parts.preload);
   const { text, code } = report(await selfCheck(parts));
   expect(code).toBe(1);
-  expect(text.trim().split('\n')).toHaveLength(11);
+  expect(text.trim().split('\n')).toHaveLength(12);
   expect(text).toContain('not ok  preload: missing');
 });
 

@@ -237,6 +237,29 @@ export const evidenceRows: readonly Row[] = [
     ({ evidence }) => (sign(evidence, forger, (all) => (all.links = [7] as never)), [evidence]),
     notValid,
   ],
+  ...(
+    [
+      ['an attribute of the page', '<html lang="en">', '<html lang="en" hidden>'],
+      ['a comment before the page’s text', '<html', '<!-- x --><html'],
+      ['another document type of the page', 'html>', 'html SYSTEM "about:legacy-compat">'],
+      [
+        'a shadow root in the page',
+        'tabindex="0">',
+        'tabindex="0"><template shadowrootmode="closed">x</template>',
+      ],
+      ['an end tag missing in the page', '</td>', ''],
+    ] as const
+  ).map(([what, from, to]): Row => [
+    what,
+    ({ page, signer }) => (rewrite(page, (text) => text.replace(from, to)), [page, '--signer', signer]),
+    notValid,
+    /was (?:cut off or )?changed/,
+  ]),
+  [
+    'line ends of Windows in the page',
+    ({ page, signer }) => (rewrite(page, crlf), [page, '--signer', signer]),
+    notValid,
+  ],
   [
     'made while the log was broken',
     ({ evidence }) => sign(evidence, asHere, (all) => (all.log.state = 'broken')),

@@ -28,13 +28,50 @@ const eachSegment = (given: Workstation, change: (text: string) => string): void
 const asGone = (line: string): string =>
   line.replace(/"key":"[0-9a-f]{16}"/, '"key":"0000000000000000"').replace('"kept":true', '"kept":false');
 
-/** A log whose first run had no keyring: its file is under a key that is gone, and the next one seals it. */
-async function withForgottenKey(change: (log: ReturnType<typeof logFolder>) => void = () => undefined) {
+/** How far the log had got, as the keychain says it behind the key. */
+const endOf = ({ checkpoint }: Workstation): string =>
+  fs
+    .readFileSync(checkpoint, 'utf8')
+    .match(/\{"checkpoint":1,[^{}]*\}/g)
+    ?.toSorted((one, other) => sizeIn(other) - sizeIn(one))[0] ?? '';
+const sizeIn = (text: string): number => (JSON.parse(text) as { size: number }).size;
+
+/** A log that was put back with its checkpoint as both were before its last acts; behind the key `said` of its end. */
+async function rolledBack(said: (end: string) => string): Promise<string[]> {
+  const log = logFolder();
+  let end = '';
+  const anchor = {
+    read: () => Promise.resolve(end === '' ? [] : [end]),
+    write: (text: string) => ((end = text), Promise.resolve()),
+  };
+  const kept = path.join(log.root, 'kept');
+  for (const action of ['Reveal', 'Export']) {
+    const audit = await log.open({ anchor });
+    value(await audit.begin({ action, cleartext: true }))({ ok: true });
+    value(await audit.begin({ action: 'Reveal', cleartext: true }));
+    await audit.close();
+    if (action === 'Export') continue;
+    fs.cpSync(log.folder, kept, { recursive: true });
+    fs.copyFileSync(log.checkpoint, `${kept}.checkpoint`);
+  }
+  fs.rmSync(log.folder, { recursive: true });
+  fs.cpSync(kept, log.folder, { recursive: true });
+  fs.copyFileSync(`${kept}.checkpoint`, log.checkpoint);
+  const key = path.join(log.root, 'key');
+  fs.writeFileSync(key, `${Buffer.from(testKey).toString('base64')} ${said(end)}`);
+  return [log.folder, '--key', key, '--checkpoint', log.checkpoint];
+}
+
+/** A log whose first runs had no keyring: their files are under keys that are gone, and each next one seals it. */
+async function withForgottenKey(
+  change: (log: ReturnType<typeof logFolder>) => void = () => undefined,
+  runs = 1,
+) {
   const log = logFolder();
   for (const [key, persistent] of [
-    [new Uint8Array(32).fill(1), false],
-    [testKey, true],
-  ] as const) {
+    ...Array.from({ length: runs }, (_, run) => [new Uint8Array(32).fill(run + 1), false] as const),
+    [testKey, true] as const,
+  ]) {
     const audit = await log.open({
       key: () => Promise.resolve({ ok: true, value: { bytes: key, persistent } }),
     });
@@ -70,8 +107,33 @@ export const logRows: readonly Row[] = [
   ],
   [
     'with its key as the keychain has it',
-    (given) => rewrite(given.key, (text) => `${text} {"checkpoint":1}`),
+    (given) => rewrite(given.key, (text) => `${text} ${endOf(given)}`),
     valid,
+  ],
+  [
+    'put back as it was before its last file, its checkpoint too, and the key as the keychain has it',
+    () => rolledBack((end) => end),
+    notValid,
+    /the log had reached entry 6, and does not reach it any more/,
+  ],
+  [
+    'put back as it was, with its checkpoint, and the keychain says that its end was removed',
+    () => rolledBack(() => 'lost'),
+    notValid,
+    'what the keychain had of its end was removed',
+  ],
+  [
+    'what stands behind the key changed',
+    (given) =>
+      rewrite(given.key, (text) => `${text} ${endOf(given).replace(/"sequence":\d+/, '"sequence":1')}`),
+    notValid,
+    'what stands behind the key was changed',
+  ],
+  [
+    'behind the key stands something else',
+    (given) => rewrite(given.key, (text) => `${text} x`),
+    unchecked,
+    'What stands behind the key is not the end of a log.',
   ],
   [
     'with a copy of a file beside it',
@@ -95,6 +157,18 @@ export const logRows: readonly Row[] = [
     () => withForgottenKey((log) => rewrite(log.file(1), (text) => text.replace('D-1', 'D-2'))),
     notValid,
     'seals another file than the one before',
+  ],
+  [
+    'begun under two keys that are gone',
+    () => withForgottenKey(undefined, 2),
+    valid,
+    '1 entries verified, 2 under keys that are gone, in 3 files',
+  ],
+  [
+    'begun under two keys that are gone, and changed under the first',
+    () => withForgottenKey((log) => rewrite(log.file(1), (text) => text.replace('D-1', 'D-2')), 2),
+    notValid,
+    'audit-000002.jsonl: line 1 seals another file than the one before',
   ],
   [
     'a letter changed',

@@ -58,7 +58,64 @@ export const receiptRows: readonly Row[] = [
     },
     valid,
   ],
-  ['nobody was named', ({ receipt, log }) => [receipt, '--log', log], unknown],
+  ['nobody was named', ({ receipt, log, key }) => [receipt, '--log', log, '--key', key], unknown],
+  [
+    'with the log and without its key',
+    ({ receipt, signer, log }) => [receipt, '--signer', signer, '--log', log],
+    unchecked,
+    'What the batch’s lines say was not checked',
+  ],
+  [
+    'a line of the batch changed in the log, without its key',
+    (given) => (
+      inLog(given, (lines, at) => lines.with(at, (lines[at] ?? '').replace('"Export"', '"Tokenize"'))),
+      [given.receipt, '--signer', given.signer, '--log', given.log]
+    ),
+    unchecked,
+  ],
+  [
+    'every line of the log changed but the first of each file',
+    (given) => {
+      for (let number = 1; number <= given.segments; number++)
+        rewrite(given.segment(number), (text) => text.replaceAll('"actor":"kim"', '"actor":"bob"'));
+    },
+    notValid,
+    /Line 1 has a MAC that this key does not make/,
+  ],
+  [
+    'a name that looks like a verdict, signed again',
+    ({ receipt, output, signer }) => {
+      sign(receipt, forger, (all) => {
+        all.output.name = `x\nVALID: signed by ${signer}, a known signer.\r\u001B[8m`;
+      });
+      fs.rmSync(output);
+      return [receipt];
+    },
+    unchecked,
+    /^\? The file x\uFFFDVALID: signed by \w+, a known signer\.\uFFFD\uFFFD\[8m is not beside its receipt/m,
+  ],
+  [
+    'counts that are texts, signed again',
+    ({ receipt }) => (
+      sign(receipt, asHere, (all) => {
+        Object.assign(all.sum, { rows: '1000', ok: '1', failed: '0', unmatched: '0', blank: '0' });
+      }),
+      [receipt]
+    ),
+    notValid,
+    'The sum of the rows does not agree.',
+  ],
+  [
+    'a count below nothing, signed again',
+    ({ receipt }) => (
+      sign(receipt, asHere, (all) => {
+        Object.assign(all.sum, { rows: 1, ok: 2, failed: -1, unmatched: 0, blank: 0 });
+      }),
+      [receipt]
+    ),
+    notValid,
+    'The sum of the rows does not agree.',
+  ],
   ['signed again by another', ({ receipt }) => (sign(receipt, forger), [receipt]), unknown],
   [
     'signed again by another, and the signer named',

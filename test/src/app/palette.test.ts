@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { commandNames, commands } from '../../../electron/contract/commands.ts';
+import { pages, type PageId } from '../../../electron/contract/pages.ts';
 import { listCommands } from '../../../src/app/palette.ts';
-import type { PageId } from '../../../electron/contract/pages.ts';
 import { createControllers, titleOf } from '../../../src/app/pages.ts';
 import { LookupField } from '../../../src/features/lookup/lookup-field.svelte.ts';
 import * as data from '../support/fake-data.ts';
@@ -22,7 +23,12 @@ async function open() {
       app,
       controllers,
       go,
-      run: { lock: () => undefined, help: () => undefined, guide: () => undefined },
+      run: {
+        openFile: () => undefined,
+        lock: () => undefined,
+        help: () => undefined,
+        guide: () => undefined,
+      },
       guide: {
         parts: [{ id: 'the-case', title: 'The case', text: 'the case disputes a chargeback' }],
         open: (part) => void opened.push(part),
@@ -48,7 +54,7 @@ describe('what is listed', () => {
     ['help', 'Show shortcuts'],
     ['manual', 'Open the user’s guide'],
     ['export', 'Go to Batch'],
-    ['open file', 'Go to Batch'],
+    ['open file', 'Open a file'],
     ['import', 'Go to Settings'],
     ['dark', 'Go to Settings'],
     ['diagnostics', 'Go to Settings'],
@@ -57,6 +63,24 @@ describe('what is listed', () => {
     const { field, list } = await open();
     field.set(text);
     expect(list()[0]?.label).toBe(label);
+  });
+
+  it.each<[string, string]>([
+    ...pages.map(({ label, synonyms }): [string, string] => [`Go to ${label}`, synonyms]),
+    ...commandNames.flatMap((name): [string, string][] => {
+      const command = commands[name];
+      return 'palette' in command ? [[command.palette, command.synonyms]] : [];
+    }),
+  ])('has %s for each of its synonyms', async (label, synonyms) => {
+    const { field, list } = await open();
+    expect(synonyms).not.toBe('');
+    for (const word of synonyms.split(' ')) {
+      field.set(word);
+      expect(
+        list().map((command) => command.label),
+        word,
+      ).toContain(label);
+    }
   });
 
   it('is a part of the guide that has the words, before they are offered as a token', async () => {

@@ -28,8 +28,10 @@ describe('the activity page', () => {
     );
     expect(log.more).toBe(false);
     expect(log.shown.length).toBeLessThan(log.entries.length);
+    expect(log.countText).toBe(`${log.shown.length} acts, from 240 entries in the log`);
     log.everyLine = true;
     expect(log.shown).toHaveLength(240);
+    expect(log.countText).toBe('240 of 240 entries');
   });
 
   it('adds up the requests of a batch that go on in an earlier page, in one line', async () => {

@@ -11,10 +11,14 @@ import {
   formatAdvice,
   formatRemaining,
   formatPlan,
+  formatProgress,
+  formatReason,
+  formatSheetRows,
   formatNotMatched,
   formatSum,
   formatTrial,
   formatWaiting,
+  isBadTrial,
   isFoundBy,
   parseCount,
   wayOn,
@@ -27,7 +31,8 @@ import {
 } from '../../../src/features/batch/draft/pattern.svelte.ts';
 import { formatNormal } from '../../../src/features/batch/draft/suggestions.ts';
 import { defaultExport, exportContents } from '../../../electron/contract/export-choice.ts';
-import { failedRowsExport, retriesOf } from '../../../src/features/batch/run/run.svelte.ts';
+import { canTryNow, failedRowsExport, retriesOf } from '../../../src/features/batch/run/run.svelte.ts';
+import { rowFilters } from '../../../src/features/batch/table/row-filters.ts';
 import { formatNotice } from '../../../src/messages/notices.ts';
 import { rowHead } from '../../../src/ui/grid-columns.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
@@ -225,6 +230,23 @@ describe('a draft', () => {
       await controller.open(data.preview.source);
       expect(controller.draft?.columns.size).toBe(content === null ? 0 : 1);
     }
+  });
+
+  it('is chosen in one dialog, however long its key is held', async () => {
+    const answer = Promise.withResolvers<undefined>();
+    const { fake, controller } = await open({
+      answers: {
+        'batch.choose': async () => {
+          await answer.promise;
+          return done(null);
+        },
+      },
+    });
+    const chosen = [controller.choose(), controller.choose()];
+    answer.resolve(undefined);
+    await Promise.all(chosen);
+    await controller.choose();
+    expect(fake.seen.filter(({ name }) => name === 'batch.choose')).toHaveLength(2);
   });
 
   it('shows the rows of a notice until the plan changes', async () => {
@@ -725,6 +747,67 @@ describe('labels and numbers', () => {
       '1 of 2 rows succeeded, 1 failed. Nothing was saved. Choose another policy below.',
     );
     expect(formatTrial([data.resultRow(1)], false)).toBe('1 of 1 row succeeded. Nothing was saved.');
+  });
+
+  it('W25 is no more to be run where half of a trial failed', () => {
+    const rows = (...states: ('ok' | 'failed' | 'blank')[]) => states.map((state) => ({ state }));
+    expect(isBadTrial([])).toBe(false);
+    expect(isBadTrial(rows('ok', 'ok', 'failed'))).toBe(false);
+    expect(isBadTrial(rows('ok', 'failed'))).toBe(true);
+    expect(isBadTrial(rows('failed', 'failed', 'blank'))).toBe(true);
+  });
+
+  it('W14 says of each sheet how many rows it has under its first', () => {
+    expect([0, 1, 2, 299].map(formatSheetRows)).toEqual([
+      'empty',
+      '0 rows under its first',
+      '1 row under its first',
+      '298 rows under its first',
+    ]);
+  });
+
+  it('W17 says how far an export is, and after a moment how long it takes', () => {
+    const export_ = { share: 0.6, rows: 120_000, since: 0 };
+    expect(formatProgress(export_, 900)).toBe('120,000 rows · 60%');
+    expect(formatProgress(export_, 6_000)).toBe('120,000 rows · 60% · 4 s left');
+  });
+
+  it('calls rows of several columns blank where each of their cells is', () => {
+    const [planned] = data.job().plan.columns;
+    if (planned === undefined) throw new Error('no plan');
+    const labels = (...columns: (typeof planned)[]) =>
+      rowFilters({ ...data.job(), plan: { ...data.job().plan, columns } }).map(({ label }) => label);
+    expect(labels(planned)).toEqual(['All', 'Succeeded', 'Failed', 'Blank']);
+    expect(labels(planned, { ...planned, column: 2 })).toEqual(['All', 'Succeeded', 'Failed', 'All blank']);
+    expect(labels({ ...planned, operation: 'match' })).toEqual([
+      'All',
+      'Matches',
+      'Failed',
+      'Not matched',
+      'Blank',
+    ]);
+  });
+
+  it('offers to ask a service again that does not answer, and none that has a limit', () => {
+    const waiting = (code: 'service.unreachable' | 'service.busy') => ({ failure: { code }, until: null });
+    const running = data.job({ waiting: waiting('service.unreachable') });
+    expect(canTryNow(running)).toBe(true);
+    expect(canTryNow({ ...running, state: 'paused' })).toBe(false);
+    expect(canTryNow({ ...running, waiting: waiting('service.busy') })).toBe(false);
+    expect(canTryNow({ ...running, waiting: null })).toBe(false);
+  });
+
+  it('W23 tells why values failed in words, and quotes the service where it has none', () => {
+    const planned = { label: 'Card number', policy: 'analyst' };
+    expect(formatReason({ code: 'service.token-invalid', reason: 'TokenInvalid' }, planned)).toBe(
+      'Not a token of Card number',
+    );
+    expect(formatReason({ code: 'service.refused', reason: 'OperationNotGranted' }, planned)).toBe(
+      'Policy analyst does not grant this',
+    );
+    expect(formatReason({ code: 'service.element-refused', reason: 'ValueRetired' }, planned)).toBe(
+      'Refused by the service: ValueRetired',
+    );
   });
 
   it('has the rows that were not sent in that sum', () => {

@@ -109,6 +109,15 @@ describe('closing a case', () => {
     expect([cases.closed, cases.evidence]).toEqual([null, null]);
   });
 
+  it('W8 counts those of every connection it was worked on with', async () => {
+    const { app, controller, cases } = await open();
+    await controller.openCase('D-20931');
+    await app.choose(data.production.id, 'analyst');
+    expect(controller.recent.filter(({ caseReference }) => caseReference === 'D-20931')).toEqual([]);
+    await controller.closeCase();
+    expect(cases.closed).toEqual({ caseReference: 'D-20931', lookups: 6 });
+  });
+
   it('leaves the case open when its lookups can’t be dropped', async () => {
     const { app, controller, cases } = await open({ fail: { 'lookup.forget': { code: 'call.failed' } } });
     await controller.openCase('D-20931');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { restoreText } from '../../../electron/contract/obscured.ts';
 import { LookupField, shapeOf, unlikelyToken } from '../../../src/features/lookup/lookup-field.svelte.ts';
+import * as data from '../support/fake-data.ts';
 import { openApp } from '../support/open-app.ts';
 
 const pan = '4111 1111 1111 1111';
@@ -33,6 +34,30 @@ describe('the shape of a token', () => {
     expect([field.definition.name, field.isDetected]).toEqual(['card-number', true]);
     field.set('4111');
     expect([field.definition.name, field.isDetected]).toEqual(['card-number', false]);
+  });
+
+  it('W4 detects no definition that the policy in use may not mask', async () => {
+    const refused = (definition: string) => ({
+      ...{ definition, known: true, allowed: [] },
+      refused: ['GetMasked' as const],
+    });
+    const under = async (...names: string[]) => {
+      const grants = [{ policy: 'dispute-desk', testedAt: data.at(0), definitions: names.map(refused) }];
+      const connection = { ...data.production, grants };
+      const active = { connectionId: connection.id, policy: 'dispute-desk' };
+      const { app } = await openApp({ state: data.appState({ connections: [connection], active }) });
+      const field = new LookupField(app, () => null);
+      return (text: string) => {
+        field.set(text);
+        return [field.definition.name, field.isDetected];
+      };
+    };
+    const told = await under('email', 'free-text');
+    expect(told('qwz1n@example.org')).toEqual(['card-number', false]);
+    expect(told('tok_9aGhq2LsX0')).toEqual(['card-number', false]);
+    expect(told('4111117309211111')).toEqual(['card-number', true]);
+    // The one that is chosen stays, and is not said to be told by the text.
+    expect((await under('card-number'))('4111117309211111')).toEqual(['card-number', false]);
   });
 
   it('leaves the choice to the person, and follows what was found', async () => {

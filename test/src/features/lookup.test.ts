@@ -243,6 +243,54 @@ describe('a lookup', () => {
     expect(controller.current).toBeNull();
   });
 
+  it('W19 leads from a refusal to a policy that may, and looks the token up under it', async () => {
+    const grants = ['dispute-desk', 'analyst'].map((policy) => ({
+      policy,
+      testedAt: data.lookups[0]?.at ?? '',
+      definitions: [{ definition: 'card-number', known: true, allowed: [], refused: [] }],
+    }));
+    const connection = { ...data.production, policies: ['dispute-desk', 'analyst'], grants };
+    const [lookup] = data.lookups;
+    if (lookup === undefined) throw new Error('no lookup');
+    const { app, controller } = await open({
+      state: data.appState({
+        connections: [connection],
+        active: { connectionId: connection.id, policy: 'dispute-desk' },
+      }),
+      answers: {
+        'lookup.mask': ({ policy, token }) =>
+          policy === 'analyst'
+            ? done({ ...lookup, policy, token, connectionId: connection.id })
+            : failed('service.refused', { policy }),
+      },
+    });
+    controller.field.set('4111117309211111');
+    expect(controller.allowedPolicy).toBeNull();
+    await controller.mask();
+    expect([controller.failure?.code, controller.allowedPolicy]).toEqual(['service.refused', 'analyst']);
+    await controller.usePolicy('analyst');
+    expect([app.policy, controller.failure, controller.current?.policy]).toEqual([
+      'analyst',
+      null,
+      'analyst',
+    ]);
+  });
+
+  it('W22 calls a result that of the token before as soon as another one is entered', async () => {
+    const { controller } = await open();
+    controller.field.set('4111117309211111');
+    await controller.mask();
+    expect(controller.isOutdated).toBe(false);
+    controller.field.set('4111 1173-0921 1111');
+    expect(controller.isOutdated).toBe(false);
+    controller.field.set('4222117309212222');
+    expect(controller.isOutdated).toBe(true);
+    controller.field.set('');
+    expect(controller.isOutdated).toBe(false);
+    controller.field.paste('4111 1111 1111 1111');
+    expect(controller.isOutdated).toBe(true);
+  });
+
   it('offers several pasted lines as a batch', async () => {
     const { fake, controller, batches } = await open();
     controller.paste('4111\n5222\n\n');
@@ -289,6 +337,23 @@ describe('a reveal', () => {
     controller.field.set('4111');
     await controller.mask();
     expect(app.revealed.now).toBeNull();
+  });
+
+  it('W3 has no reason that nobody chose; the one given stays for its case alone', async () => {
+    const { app, controller } = await open();
+    expect([app.reason, app.reasonGivenFor(''), app.reasonGivenFor('D-1')]).toEqual(['', '', '']);
+    expect(app.hasGrounds('D-1')).toBe(false);
+    controller.pick(data.lookups[0] ?? (undefined as never));
+    controller.open('reveal');
+    controller.caseReference = 'D-1';
+    app.reason = 'Refund';
+    await controller.reveal();
+    expect(['D-1', ' D-1 ', 'D-2', ''].map((reference) => app.reasonGivenFor(reference))).toEqual([
+      'Refund',
+      'Refund',
+      '',
+      '',
+    ]);
   });
 
   it('is not shown when the app was locked meanwhile', async () => {

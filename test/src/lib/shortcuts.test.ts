@@ -54,7 +54,6 @@ describe('keys', () => {
     // What is handled at the same time.
     for (const here of [
       inPlace('page', 'lookup'),
-      inPlace('files'),
       inPlace('draft'),
       inPlace('job', 'grid', 'results', 'find'),
     ]) {
@@ -82,7 +81,7 @@ describe('everywhere', () => {
   function press(event: object) {
     const done: string[] = [];
     const add = (name: string) => () => void done.push(name);
-    const names = ['palette', 'lock', 'help', 'guide', 'preferences', 'hide'] as const;
+    const names = ['openFile', 'palette', 'lock', 'help', 'guide', 'preferences', 'hide'] as const;
     const run = Object.fromEntries(names.map((name) => [name, add(name)])) as unknown as AppCommands;
     handleShortcut(event as KeyboardEvent, run, (page) => done.push(page));
     return done;

@@ -141,6 +141,9 @@ const ofActive = ({ active }: AppState, lookup: Lookup): Lookup => ({
   connectionId: active?.connectionId ?? lookup.connectionId,
 });
 
+/** As long as those of a service: a layout has to have room for it. */
+const requestIdOf = (turn: number): string => `7f3a91c2-5d10-4b1e-9c33-${String(turn).padStart(12, '0')}`;
+
 function defaultAnswers(
   fake: Fake,
   lookups: Lookup[],
@@ -157,8 +160,8 @@ function defaultAnswers(
       ...ofActive(fake.state, base),
       revealedAt: null,
       copiedAt: null,
-      requestId: `aa10-${turn}`,
-      requestIds: [`aa10-${turn}`],
+      requestId: requestIdOf(turn),
+      requestIds: [requestIdOf(turn)],
       id: `lookup-${turn}`,
       at: data.at(turn * 61),
       ...over,

@@ -143,6 +143,7 @@ export function appState(over: Partial<AppState> = {}): AppState {
     passphraseMissing: false,
     settingsDamage: null,
     removedPartials: [],
+    leftPartials: [],
     upgradedFrom: null,
     webhooks: null,
     provided: [],

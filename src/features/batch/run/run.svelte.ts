@@ -40,6 +40,11 @@ export function shownRows(
   return isMatch && table.filter === 'ok' ? 'matches' : 'shown';
 }
 
+/** Whether a person can ask if the service answers again: what ends by itself can be asked about, a limit can't. */
+export const canTryNow = ({ state, waiting }: Pick<Job, 'state' | 'waiting'>): boolean =>
+  state === 'running' &&
+  ['service.unreachable', 'service.timeout', 'service.failing'].includes(waiting?.failure.code ?? '');
+
 /** How many rows an export writes. A cleartext export from production asks the person to type it. */
 export function exportedRows(job: Job, rows: ExportChoice['rows'], shown: number): number {
   return { all: job.tally.rows, failed: job.tally.failed, matches: job.tally.ok, shown }[rows];

@@ -11,6 +11,7 @@ import type { Failure, FailureCode, Outcome } from '../../../../electron/contrac
 import { areAmounts, fitWidth, rowHead, type GridColumn } from '../../../ui/grid-columns.ts';
 import { RowPages } from '../../../ui/row-pages.svelte.ts';
 import type { Api } from '../../../lib/api.ts';
+import { maxCopiedRows } from '../../../lib/copied.ts';
 import { formatReason } from '../labels.ts';
 import { ColumnLayout } from './column-layout.svelte.ts';
 import { allCells, cellsAt, joinCells, type TableRow } from './table-row.ts';
@@ -238,7 +239,7 @@ export class ResultsTable {
     const outcome = await this.#api.call('batch.copy', {
       ...this.#query,
       from: rows.from,
-      count: Math.min(rows.count, 10_000),
+      count: Math.min(rows.count, maxCopiedRows),
       columns: columns.filter((column) => column !== rowHead),
     });
     this.failure = outcome.ok ? null : outcome.failure;

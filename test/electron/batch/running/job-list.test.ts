@@ -9,6 +9,7 @@ import {
   writeSpec,
   type JobSpec,
 } from '../../../../electron/batch/storing/job-files.ts';
+import { createRecordCipher } from '../../../../electron/storage/encryption.ts';
 import { calls } from '../../../../electron/contract/calls.ts';
 import { jobsPerPage, type Job } from '../../../../electron/contract/models/batch.ts';
 import { detokenize, openApp, planOf, valueOf, type TestApp } from '../../../support/batch-app.ts';
@@ -39,7 +40,11 @@ async function storeCopies(of: Job, count: number): Promise<string[]> {
       const folder = folderOf(copy.jobId);
       await mkdir(folder);
       await writeSpec(folder, copy, masterKey);
-      await saveState(folder, { ...initialState, state: 'finished' });
+      await saveState(
+        folder,
+        { ...initialState, state: 'finished' },
+        createRecordCipher(masterKey, copy.jobId),
+      );
     }),
   );
   return copies.map(({ jobId }) => jobId);

@@ -147,6 +147,28 @@ describe('pause and resume', () => {
     expect(await readdir(app.options.folder)).toEqual([]);
   });
 
+  it.each([false, true])(
+    'W10 goes on after it was cancelled, after a restart: %s, and sends nothing that has a result',
+    async (isRestarted) => {
+      let jobId = '';
+      app.service.answer = () => {
+        if (app.service.sent.length >= 2_000) void app.batch['batch.cancel']({ jobId });
+        return null;
+      };
+      jobId = await begin();
+      const { committed } = await app.until(jobId, 'cancelled', 'finished');
+      expect(committed).toBeGreaterThan(0);
+      if (isRestarted) app = await app.again();
+      app.service.answer = () => null;
+      const before = app.service.sent.length;
+      valueOf(await app.batch['batch.resume']({ jobId }));
+      expect((await app.until(jobId, 'finished')).tally).toMatchObject({ rows, ok: rows });
+      const again = app.service.sent.slice(before).map((token) => Number(token.slice('tok'.length)));
+      expect(Math.min(...again)).toBe(committed);
+      expect(valueOf(await app.export(jobId))).toBe(expected);
+    },
+  );
+
   it('has no more values out than may be in flight, however long the first of them takes', async () => {
     await app.close();
     const service = fakeService(250);
