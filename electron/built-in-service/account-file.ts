@@ -47,8 +47,9 @@ const context = 'account';
 
 /**
  * Opens the changes of an account; without a folder they are in memory and end with the service. Throws where the file
- * is there and does not open: starting without it would make revoked policies and keys good again. Another secret has
- * another file, since it has other keys and passwords as well.
+ * is there and does not open: starting without it would make revoked policies and keys good again, as it does where
+ * somebody removed the file, which can't be told from none. Another secret has another file, since it has other keys and
+ * passwords as well.
  */
 export function openAccountFile(folder: string | undefined, secret: Uint8Array): AccountFile {
   const nothing: StoredAccount = {

@@ -98,6 +98,9 @@ export const emailLike = new RegExp(
   'gu',
 );
 const plainWords = /^[ -/:-?A-~]*$/;
+/** Too short for an IBAN, with nothing that spells another sign; with fewer digits than an SSN it holds no number. */
+const shortWords = /^[ -$'-?A-[\]-~]{0,14}$/;
+const minDigits = 9;
 
 /**
  * Masks what looks like a card number (with its check digit), an SSN, an IBAN or an e-mail address in a text that a person
@@ -114,8 +117,9 @@ export const maskNumbers = (text: string): string =>
 export const maskCaseReference = (text: string): string => maskTyped(text, (part) => part);
 
 function maskTyped(text: string, maskMore: (part: string) => string): string {
-  // Most of what an audit line holds: plain words, in which nothing could be found.
+  // Most of what an audit line holds: plain words, in which nothing could be found, and short numbers.
   if (plainWords.test(text)) return text;
+  if (shortWords.test(text) && text.replaceAll(/[^0-9]/g, '').length < minDigits) return text;
   return maskReadings(plainText(text), (part) => maskMore(maskPart(part, 'any')));
 }
 

@@ -47,20 +47,29 @@ export function createAutoClearClipboard({
   const queue = createSerialQueue();
   let epoch = 0;
   let closed = false;
-  /** Hashes of what may be on the clipboard and is ours: more than one after a write that was rejected. */
-  let written: readonly string[] = [];
+  /** Hashes of what may be on the clipboard and is ours: of more than one text after a write that was rejected. */
+  let written: readonly ReadonlySet<string>[] = [];
   /** It was cleared without the focus, where that may have had no effect. Done again at the next focus. */
   let wasDropped = false;
   let cancelTimer = () => {};
 
-  const hash = (text: string) => createHmac('sha256', key).update(asSystemsChange(text)).digest('hex');
+  const hash = (text: string) => createHmac('sha256', key).update(text).digest('hex');
+  /** Of the text, and of where it may be cut. */
+  function hashes(text: string): ReadonlySet<string> {
+    const whole = asSystemsChange(text);
+    const found = new Set([hash(whole)]);
+    if (whole.length <= longestCut)
+      for (let length = shortestCut; length < whole.length; length++) found.add(hash(whole.slice(0, length)));
+    return found;
+  }
 
   const { focus } = clipboard;
   const canChange = (): boolean => focus?.isFocused() ?? true;
 
   async function isOurs(): Promise<boolean> {
     try {
-      return written.includes(hash(await clipboard.read()));
+      const found = hash(asSystemsChange(await clipboard.read()));
+      return written.some((own) => own.has(found));
     } catch {
       // Unknown: losing a copy of something else is the smaller harm.
       return true;
@@ -110,7 +119,7 @@ export function createAutoClearClipboard({
         // It would be dropped, and the person told that it was copied.
         if (!canChange()) return failed('clipboard.unavailable');
         const clearAfterMs = clearMs();
-        const own = hash(text);
+        const own = hashes(text);
         // Before the write: it may be there although the system said no, or the process may be ended meanwhile.
         written = [...written, own];
         wasDropped = false;
@@ -138,11 +147,22 @@ export function createAutoClearClipboard({
   };
 }
 
+/** Of a single value, which a system or a manager of clipboards may cut; a list that was cut is not known again. */
+const longestCut = 500;
+const shortestCut = 4;
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
+
 /**
- * What systems do to a text on its way through their clipboard taken out of it: other line ends, composed letters, an end at
- * the first NUL, white space taken from its ends, halves of letters replaced.
+ * What systems do to a text on its way through their clipboard taken out of it: white space and line ends, signs that
+ * are not seen, the forms of letters, an end at the first NUL, halves of letters replaced, signs of HTML escaped.
  */
 function asSystemsChange(text: string): string {
   const [beforeNul = ''] = text.split('\0');
-  return beforeNul.toWellFormed().normalize('NFC').replaceAll(/\r\n?/g, '\n').trim();
+  return beforeNul
+    .toWellFormed()
+    .replaceAll(/&(amp|lt|gt|quot|nbsp);/g, (_, name: string) => entities[name] ?? '')
+    .normalize('NFKC')
+    .replaceAll('\uFFFD', '?')
+    .replaceAll(/[\s\p{Cc}\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '');
 }

@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
-import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { done, type Outcome } from '../contract/errors.ts';
 import { readProfile } from '../service/profile.ts';
 import type { Deployment } from '../contract/models/deployment.ts';
-import { managedSettings, type ManagedName, type ManagedSettings } from '../contract/models/app.ts';
+import { managedSettings, type ManagedSettings } from '../contract/models/app.ts';
 import { readSmallFile } from '../storage/read-small-file.ts';
 import { parseDeployment } from './parse-deployment.ts';
 import { policyFlaws } from './policy-flaws.ts';
+import { readRegistry, type RunProgram, type Source } from './registry.ts';
 import { maxProvidedBytes, readTrustedFile, type Administrator } from './trusted-file.ts';
 
 /** A sentence to stop with: what an administrator fixed is never left out because it can't be read. */
@@ -43,8 +43,8 @@ export interface ManagedOptions extends Administrator {
   readonly folder: string;
   /** Windows: folder beside the program, where only whoever may change the program can write. */
   readonly site?: string;
-  /** Runs one of the system's programs. Rejects where it is missing or fails. */
-  readonly run: (file: string, args: readonly string[]) => Promise<string>;
+  /** Runs one of the system's programs, and answers what it prints. Rejects where it is missing or fails. */
+  readonly run: RunProgram;
   /** Files of the libraries that this process has loaded. Asked for on Windows alone: it takes a moment. */
   readonly libraries?: () => readonly string[];
   /** The account's name, by which macOS keeps what is managed for one person. */
@@ -57,7 +57,6 @@ const policyFile = 'policy.json';
 const connectionsFile = 'connections.json';
 const profileFile = 'service-profile.json';
 const bundleId = 'app.tokendesk';
-const registryParent = 'HKLM\\Software\\Policies';
 
 /** Where the administrator's files are. Empty on Windows, where anybody may make folders in %ProgramData%. */
 export function administratorFolder(system: NodeJS.Platform): string {
@@ -77,8 +76,12 @@ export function systemOptions(system: NodeJS.Platform): ManagedOptions {
     os: system,
     uid: 0,
     folder: administratorFolder(system),
-    run: async (file, args) => {
-      const { stdout } = await promisify(execFile)(file, [...args], { timeout: 20_000, windowsHide: true });
+    run: async (file, args, encoding = 'utf8') => {
+      const { stdout } = await promisify(execFile)(file, [...args], {
+        timeout: 20_000,
+        windowsHide: true,
+        encoding,
+      });
       return stdout;
     },
     libraries: loadedLibraries,
@@ -89,15 +92,6 @@ export function systemOptions(system: NodeJS.Platform): ManagedOptions {
 function loadedLibraries(): readonly string[] {
   const { sharedObjects } = process.report.getReport() as { readonly sharedObjects?: readonly string[] };
   return sharedObjects ?? [];
-}
-
-/**
- * The system's folder for programs on Windows: where its own library was loaded from. Not as the environment names it,
- * which is the person's to set: a program of his own would say that there is no policy.
- */
-function systemFolder(libraries: readonly string[]): string {
-  const own = libraries.find((file) => path.win32.basename(file).toLowerCase() === 'ntdll.dll');
-  return own === undefined ? 'C:\\Windows\\System32' : path.win32.dirname(own);
 }
 
 /**
@@ -134,8 +128,6 @@ export async function readManagedSettings(options: ManagedOptions): Promise<Mana
     profile: profile?.value ?? null,
   };
 }
-
-type Source = { readonly name: string; readonly value: unknown } | { name: string; reason: string } | null;
 
 const stop = (source: string, flaws: readonly string[]): ManagedResult => ({
   ok: false,
@@ -235,65 +227,4 @@ async function readPreferences(options: ManagedOptions): Promise<Source[]> {
 function withoutSystemKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith('Payload')));
-}
-
-/**
- * The values below HKLM\Software\Policies\Tokendesk. Exported into a file, since what `reg query` prints has lost every
- * letter that the console's code page lacks. A machine without the key has no policy; one whose registry can't be asked
- * is a failure.
- */
-async function readRegistry({ run, libraries = () => [] }: ManagedOptions): Promise<Source> {
-  const name = `${registryParent}\\Tokendesk`;
-  let scratch: string | null = null;
-  try {
-    const program = path.win32.join(systemFolder(libraries()), 'reg.exe');
-    const keys = await run(program, ['query', registryParent, '/reg:64']);
-    if (!/\\Tokendesk\r?$/im.test(keys)) return null;
-    scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-policy-'));
-    const file = path.join(scratch, 'policy.reg');
-    await run(program, ['export', name, file, '/y', '/reg:64']);
-    return { name, value: parseRegistry(fs.readFileSync(file, 'utf16le')) };
-  } catch {
-    return { name, reason: 'the registry can’t be read' };
-  } finally {
-    if (scratch !== null) fs.rmSync(scratch, { recursive: true, force: true });
-  }
-}
-
-/** Numbers that are yes or no here; the registry has no type for that. */
-const isFlag = (name: string): boolean =>
-  Object.hasOwn(managedSettings.shape, name) &&
-  managedSettings.shape[name as ManagedName].safeParse(true).success;
-
-/**
- * The values of an exported key: texts, numbers (REG_DWORD) and lists of texts (REG_MULTI_SZ). Throws at any line it
- * does not understand, or a value would be left out.
- */
-export function parseRegistry(text: string): Record<string, unknown> {
-  // A long list goes on in the next line after a backslash.
-  const joined = text.replace(/^\ufeff/, '').replaceAll(/\\\r?\n\s*/g, '');
-  const [head, key, ...lines] = joined.split(/\r?\n/).filter((line) => line !== '');
-  if (head !== 'Windows Registry Editor Version 5.00' || !/^\[.*\\Tokendesk\]$/i.test(key ?? ''))
-    throw new TypeError('Not an exported key');
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [, name, raw] = /^"((?:[^"\\]|\\.)*)"=(.*)$/.exec(line) ?? [];
-      if (name === undefined || raw === undefined) throw new TypeError('Not a value');
-      return [name, registryValue(name, raw)];
-    }),
-  );
-}
-
-function registryValue(name: string, raw: string): unknown {
-  const number = /^dword:([0-9a-f]{1,8})$/i.exec(raw)?.[1];
-  if (number !== undefined) {
-    const value = Number.parseInt(number, 16);
-    return isFlag(name) && value <= 1 ? value === 1 : value;
-  }
-  const quoted = /^"((?:[^"\\]|\\.)*)"$/.exec(raw)?.[1];
-  if (quoted !== undefined) return quoted.replaceAll(/\\(.)/g, '$1');
-  const bytes = /^hex\(7\):([0-9a-f,]*)$/i.exec(raw)?.[1];
-  if (bytes === undefined) return null;
-  const text = Buffer.from(bytes.replaceAll(',', ''), 'hex').toString('utf16le');
-  return text.split('\0').filter((part) => part !== '');
 }

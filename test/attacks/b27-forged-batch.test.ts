@@ -7,7 +7,7 @@ import { initialState, type JobSpec } from '../../electron/batch/storing/job-fil
 import { failed } from '../../electron/contract/errors.ts';
 import { systemClock } from '../../electron/util/clock.ts';
 import { value } from '../support/audit-folder.ts';
-import { detokenize, plainExport, planOf } from '../support/batch-app.ts';
+import { detokenize, openApp, plainExport, planOf, someGrounds, valueOf } from '../support/batch-app.ts';
 import { fakeKeyring } from '../support/fake-keyring.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { obscured, openWholeApp, type WholeAppOptions } from '../support/whole-app.ts';
@@ -164,6 +164,30 @@ test.each([
     failed('job.damaged'),
   );
   expect(written()).toEqual([]);
+});
+
+test('what is left of a batch of answers is counted, whatever the journal says was answered', async () => {
+  let app = await openApp();
+  onTestFinished(() => app.close());
+  app.service.answer = () => (app.service.sent.length > 1_000 ? failed('service.credentials') : null);
+  const rows = 3_000;
+  const text = `token\n${Array.from({ length: rows }, (_, row) => `tok${row}\n`).join('')}`;
+  const sourceId = await app.open(await app.write('in.csv', text));
+  const plan = planOf([detokenize(0, { operation: 'match', into: 'beside', pattern: '^<tok1' })]);
+  const { jobId } = valueOf(await app.batch['batch.start']({ sourceId, plan, grounds: someGrounds }));
+  const { tally } = await app.until(jobId, 'paused');
+  app = await app.again();
+  const folder = path.join(app.options.folder, jobId);
+  const before = fs.readFileSync(path.join(folder, 'journal'));
+  expect(tally.rows).toBeGreaterThan(0);
+  editCounts(folder, [rows, rows, 0, 0, 0]);
+  const resumed = () => app.batch['batch.resume']({ jobId, grounds: someGrounds });
+  const sent = app.service.sent.length;
+  expect(await resumed()).toEqual(failed('job.damaged'));
+  expect(app.service.sent.length).toBe(sent);
+  app = await app.again();
+  fs.writeFileSync(path.join(folder, 'journal'), before);
+  expect(await resumed()).toEqual({ ok: true, value: {} });
 });
 
 test.each([

@@ -13,6 +13,11 @@ const draftWith = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: 'Choose a file' }).click();
 };
 
+const listOfBatches = async (page: Page): Promise<void> => {
+  await go(page, 'Batch');
+  await page.getByText('Batches on this computer').waitFor();
+};
+
 export const batchShots: Shot[] = [
   { name: 'brake-paused', scene: 'braked', steps: (page) => openJob(page, 'braked.csv') },
   {
@@ -27,7 +32,7 @@ export const batchShots: Shot[] = [
   { name: 'brake-first-values', scene: 'braked', steps: (page) => openJob(page, 'canary.csv') },
   { name: 'brake-going', scene: 'braked', steps: (page) => openJob(page, 'going.csv') },
   { name: 'brake-not-granted', scene: 'braked', steps: (page) => openJob(page, 'not-granted.csv') },
-  { name: 'brake-list', scene: 'braked', steps: (page) => go(page, 'Batch') },
+  { name: 'brake-list', scene: 'braked', steps: listOfBatches },
   { name: 'batch-landing', scene: 'empty', steps: (page) => go(page, 'Batch') },
   {
     name: 'batch-landing-jobs',
@@ -144,7 +149,7 @@ export const batchShots: Shot[] = [
       await page.getByRole('button', { name: 'Undo' }).waitFor();
     },
   },
-  { name: 'batch-jobs-eight', scene: 'eight', steps: (page) => go(page, 'Batch') },
+  { name: 'batch-jobs-eight', scene: 'eight', steps: listOfBatches },
   {
     name: 'batch-waiting',
     scene: 'eight',
@@ -439,7 +444,7 @@ export const batchShots: Shot[] = [
       await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
     },
   },
-  { name: 'batch-jobs-forty', scene: 'forty', steps: (page) => go(page, 'Batch') },
+  { name: 'batch-jobs-forty', scene: 'forty', steps: listOfBatches },
   {
     name: 'batch-exported',
     scene: 'table',
@@ -648,7 +653,7 @@ export const batchShots: Shot[] = [
       await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
     },
   },
-  { name: 'batch-long-list', scene: 'long-batch', steps: (page) => go(page, 'Batch') },
+  { name: 'batch-long-list', scene: 'long-batch', steps: listOfBatches },
   {
     name: 'batch-found',
     scene: 'table',

@@ -7,7 +7,7 @@ import { shots } from './shots.ts';
  * Pictures of every page, in both themes and three sizes, into out/gallery/; each is checked by axe and watched for
  * violations of the content security policy. `node test/gallery/take.ts [name…] [--quick]`: names begin a shot's
  * name; --quick takes two looks, --one takes one, --zoom takes 1440×900 at 200 %; --draw-only leaves axe out, which
- * takes most of the time; --forced takes high contrast alone. Exits 1 when anything was found.
+ * takes most of the time; --forced takes high contrast alone; --width=1920 one size. Exits 1 when anything was found.
  */
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const quick = process.argv.includes('--quick');
@@ -15,6 +15,9 @@ const zoom = process.argv.includes('--zoom');
 const drawOnly = process.argv.includes('--draw-only');
 const forced = process.argv.includes('--forced');
 const one = process.argv.includes('--one');
+const width = Number(
+  /^--width=(\d+)$/.exec(process.argv.find((given) => given.startsWith('--width=')) ?? '')?.[1],
+);
 const all: Look[] = [
   { theme: 'light', width: 1_920, height: 1_080 },
   { theme: 'dark', width: 1_920, height: 1_080 },
@@ -28,8 +31,10 @@ const zoomed: Look[] = [{ theme: 'light', width: 720, height: 450 }];
 const looks = zoom
   ? zoomed
   : all.filter(
-      ({ forcedColors = false }, index) =>
-        forcedColors === forced && (one ? index === 4 : !quick || index === 3 || index === 4 || forced),
+      ({ forcedColors = false, width: own }, index) =>
+        (Number.isNaN(width) || own === width) &&
+        forcedColors === forced &&
+        (one ? index === 4 : !quick || index === 3 || index === 4 || forced),
     );
 
 /** What of the page can be scrolled sideways, which nothing but a table may be, at 200 % too. */

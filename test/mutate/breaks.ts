@@ -210,7 +210,7 @@ export const knownBreaks: readonly KnownBreak[] = [
     what: 'a day has the first instant of the next one',
   },
   {
-    file: 'electron/settings/read-managed-settings.ts',
+    file: 'electron/settings/registry.ts',
     from: "if (head !== 'Windows Registry Editor Version 5.00' || ",
     to: "if (head !== 'Windows Registry Editor Version 5.00' && ",
     what: 'another exported key is taken for the policy',

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { SaxesParser } from 'saxes';
 import { expect, test } from 'vitest';
 import { managedSettings } from '../../electron/contract/models/app.ts';
-import { parseRegistry } from '../../electron/settings/read-managed-settings.ts';
+import { parseRegistry } from '../../electron/settings/registry.ts';
 import { policyTemplates, templateFolder } from '../../scripts/policy-templates.ts';
 
 const names = Object.keys(managedSettings.shape).sort();

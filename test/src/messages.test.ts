@@ -3,6 +3,7 @@ import { failureCodes } from '../../electron/contract/errors.ts';
 import { formatCopiedCells } from '../../src/lib/copied.ts';
 import {
   isFailureCode,
+  leftPartialsNotice,
   messageFor,
   otherFilesNotice,
   reasonFor,
@@ -22,6 +23,19 @@ describe('messages', () => {
     expect(sentenceFor({ code })).toContain(bare.summary);
     expect(reasonFor(code)).not.toMatch(/\.$/);
     expect(isFailureCode(code)).toBe(true);
+  });
+
+  it.each([
+    [
+      ['a.csv', 'b.xlsx'],
+      /^Tokendesk ended while it wrote a\.csv, b\.xlsx, .*Look for a\.csv\.partial, b\.xlsx\.partial and/,
+    ],
+    [
+      [''],
+      /^Tokendesk ended while it wrote exports, and the list .*Look for files that end in \.partial and/,
+    ],
+  ])('says what an export of %s may have left, and where to look', (names, said) => {
+    expect(leftPartialsNotice(names)).toMatch(said);
   });
 
   it('names the policy, the operation and the definition of a refusal', () => {

@@ -229,7 +229,7 @@ export class BatchJob {
     }
   }
 
-  #startAllowed(
+  async #startAllowed(
     mode: RunMode,
     { grounds, rows, guesses = 0, confirmsRows = false, prepare, merged }: StartOptions,
   ): Promise<Outcome<null>> {
@@ -242,7 +242,21 @@ export class BatchJob {
     };
     const where = { jobId, connection, environment };
     const acts = disclosingActs({ work: this.work, ...where, grounds, rows, guesses, confirmsRows });
-    return openAll(this.#options.gate, acts, start);
+    // What is counted and asked for goes by the journal.
+    const proved = acts.length > 0 ? await this.#proveJournal() : done(null);
+    return proved.ok ? openAll(this.#options.gate, acts, start) : proved;
+  }
+
+  /** Reads all results: each is bound to its rows, and has to be what the journal counts. Failures: those of the store. */
+  async #proveJournal(): Promise<Outcome<null>> {
+    const opened = await this.openStore();
+    if (!opened.ok) return opened;
+    const read = opened.value.createSequentialReader();
+    for (const entry of opened.value.entries) {
+      const results = await read(entry);
+      if (!results.ok) return results;
+    }
+    return done(null);
   }
 
   async #startRun(mode: RunMode, merged?: MendedRows): Promise<Outcome<null>> {

@@ -164,6 +164,8 @@ function proposeRequest(context: Context, name: OperationName, example: CallExam
   }
   leftOver(parameters, candidates, found, used);
 
+  const isAddressed = (parameter: Parameter): boolean =>
+    !isFixed && addressed.some((allowed) => allowed === parameter);
   const segments = path.split('/');
   for (const parameter of parameters) {
     const hit = found.get(parameter);
@@ -180,12 +182,14 @@ function proposeRequest(context: Context, name: OperationName, example: CallExam
         evidence(one.name, parameter === 'elements' ? null : one.value, holds),
         isSure,
       );
-    else if (!addressed.some((allowed) => allowed === parameter) || isFixed)
+    else if (!isAddressed(parameter))
       collect.remark(name, 'value-in-address', one.place === 'path' ? parameter : one.name);
     else if (one.place === 'path') segments[segments.indexOf(one.name)] = `{${parameter}}`;
   }
   const query = Object.fromEntries(
-    [...found].flatMap(([parameter, { one }]) => (one.place === 'query' ? [[one.name, parameter]] : [])),
+    [...found].flatMap(([parameter, { one }]) =>
+      one.place === 'query' && isAddressed(parameter) ? [[one.name, parameter]] : [],
+    ),
   );
   if (Object.keys(query).length > 0) collect.change(['operations', name, 'query'], query);
   if (!isFixed && path !== '') {
@@ -203,7 +207,8 @@ function proposeRequest(context: Context, name: OperationName, example: CallExam
         evidence('address', segments.join('/'), 'profile'),
       );
   }
-  const fixed = example.query.filter(([own]) => !Object.hasOwn(query, own) && !/^pretty$/i.test(own));
+  const asked = new Set([...used].filter(({ place }) => place === 'query').map(({ name: own }) => own));
+  const fixed = example.query.filter(([own]) => !asked.has(own) && !/^pretty$/i.test(own));
   if (fixed.length > 0) collect.remark(name, 'query-fixed', fixed.map(([own]) => own).join(', '));
   const left = candidates.filter((one) => one.place === 'body' && !used.has(one)).map((one) => one.name);
   if (left.length > 0) collect.remark(name, 'members-left', left.join(', '));

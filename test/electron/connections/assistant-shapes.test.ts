@@ -242,6 +242,15 @@ describe('no secret and no value of an example gets into a profile or the window
     },
   );
 
+  test('a session in a query is named, and makes no profile that is none', () => {
+    const { remarks, isValid, content } = proposed(
+      signIn() + tokenize('', { sid: session }) + reveal(`/x/reveal?sid=${session}`),
+    );
+    expect(isValid).toBe(true);
+    expect(content.operations?.['Detokenize']).not.toHaveProperty('query');
+    expect(remarks).toContain('Detokenize value-in-address sid');
+  });
+
   test('numbers of the portal’s sign-in', () => {
     const { content, remarks } = proposed(
       wire(

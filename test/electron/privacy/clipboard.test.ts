@@ -53,6 +53,18 @@ test('what another application copied meanwhile is not cleared', async () => {
   expect(system).toMatchObject({ text: 'theirs', cleared: 0 });
 });
 
+test.each(['4112', '411', '4111111111111112', '1111111111'])(
+  'what is no form of it, %s, is another’s: it is not cleared',
+  async (other) => {
+    const { clipboard, clock, system } = setUp();
+    await clipboard.write('4111111111111111', clipboard.epoch());
+    system.text = other;
+    clock.advance(30_000);
+    await clipboard.clear();
+    expect(system.text).toBe(other);
+  },
+);
+
 test('a later write starts the time again', async () => {
   const { clipboard, clock, system } = setUp();
   await clipboard.write('one', clipboard.epoch());
@@ -104,6 +116,18 @@ test.each([
   ['a line end put on', '4111', '4111\r\n'],
   ['white space taken off', ' 4111 ', '4111'],
   ['half a letter replaced', 'a\ud800', 'a\ufffd'],
+  ['half a letter asked about', 'a\ud800', 'a?'],
+  ['its end cut off', '4111111111111111', '4111111111'],
+  ['spaces that do not break', '4111 1111', '4111\u00a01111'],
+  ['digits of another form', '\uff14\uff11\uff11\uff11', '4111'],
+  ['spaces for tabs', '4111\t1111', '4111 1111'],
+  ['a sign that is not seen taken out', '41\u200b11', '4111'],
+  ['a mark put first', '4111', '\ufeff4111'],
+  ['another line end', 'a\u2028b', 'a\nb'],
+  ['white space taken off its lines', 'a \nb', 'a\nb'],
+  ['a control sign taken out', 'a\u0001b', 'ab'],
+  ['parts of letters', '\uac00', '\u1100\u1161'],
+  ['signs of HTML', 'a&b<c', 'a&amp;b&lt;c'],
 ])('text that came back with %s is cleared after the time', async (_what, ours, back) => {
   const { clipboard, clock, system } = setUp();
   await clipboard.write(ours, clipboard.epoch());

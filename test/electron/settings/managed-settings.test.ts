@@ -3,10 +3,10 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isAllowedHost } from '../../../electron/settings/managed-settings.ts';
 import {
-  parseRegistry,
   readManagedSettings,
   type ManagedOptions,
 } from '../../../electron/settings/read-managed-settings.ts';
+import { parseRegistry } from '../../../electron/settings/registry.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const me = process.getuid?.() ?? 0;
@@ -233,8 +233,34 @@ function hex(text: string): string {
   return `${all.slice(0, 10).join(',')},\\\r\n  ${all.slice(10).join(',')}`;
 }
 
+/** What `reg query` prints of the same, where the code page of the console has these letters and no others. */
+function printedOf(text: string, letters = ''): string {
+  const [, ...lines] = text
+    .replaceAll(/\\\r\n\s*/g, '')
+    .split(/\r\n/)
+    .filter((line) => line !== '');
+  const printed = lines.map((line) => {
+    const [, name = '', raw = ''] = /^(?:"|(?=@))([^"=]+)"?=(.*)$/.exec(line) ?? [];
+    if (name === '') return line.replaceAll(/[[\]]/g, '');
+    const list = /^hex\(7\):(.*)$/.exec(raw)?.[1];
+    const texts = Buffer.from((list ?? '').replaceAll(',', ''), 'hex').toString('utf16le');
+    if (list !== undefined)
+      return `    ${name}    REG_MULTI_SZ    ${texts.replace(/\0+$/, '').replaceAll('\0', String.raw`\0`)}`;
+    if (raw.startsWith('dword:'))
+      return `    ${name}    REG_DWORD    0x${Number.parseInt(raw.slice(6), 16).toString(16)}`;
+    if (raw.startsWith('"')) return `    ${name}    REG_SZ    ${raw.slice(1, -1).replaceAll(/\\(.)/g, '$1')}`;
+    return `    ${name}    REG_QWORD    0x1`;
+  });
+  const lost = (letter: string): string => (letters.includes(letter) ? letter : '?');
+  return ['', ...printed, ''].join('\r\n').replaceAll(/[^\0-\x7e]/g, lost);
+}
+
 describe('Windows', () => {
-  function windows(text: string | null, keys = 'HKEY_LOCAL_MACHINE\\Software\\Policies\\Tokendesk\r\n') {
+  function windows(
+    text: string | null,
+    keys = 'HKEY_LOCAL_MACHINE\\Software\\Policies\\Tokendesk\r\n',
+    printed = printedOf(text ?? ''),
+  ) {
     const asked: string[][] = [];
     const options: ManagedOptions = {
       os: 'win32',
@@ -243,7 +269,8 @@ describe('Windows', () => {
       user: 'ada',
       run: (file, args) => {
         asked.push([file, ...args]);
-        if (args[0] === 'query') return Promise.resolve(keys);
+        if (args[0] === 'query' && args[1]?.endsWith('Policies') === true) return Promise.resolve(keys);
+        if (args[0] === 'query' && text !== null) return Promise.resolve(printed);
         if (text === null) return Promise.reject(new Error('reg'));
         fs.writeFileSync(args[2] ?? '', `\ufeff${text}`, 'utf16le');
         return Promise.resolve('');
@@ -270,7 +297,36 @@ describe('Windows', () => {
     });
     expect(asked[0]?.slice(1)).toEqual(['query', 'HKLM\\Software\\Policies', '/reg:64']);
     // What was exported does not stay.
-    expect(fs.existsSync(asked[1]?.[3] ?? '')).toBe(false);
+    expect(asked[2]?.[1]).toBe('export');
+    expect(fs.existsSync(asked[2]?.[3] ?? '')).toBe(false);
+  });
+
+  const key = 'HKEY_LOCAL_MACHINE\\Software\\Policies\\Tokendesk\r\n';
+  const policyOf = (text: string): string =>
+    `${head}"cleartextExport"="${text}"\r\n"updateNotice"="Für ${text}?"\r\n`;
+
+  test.each([
+    ['question marks', printedOf(policyOf('encrypted'))],
+    ['bytes of a code page', printedOf(policyOf('encrypted')).replace('F?r', 'F\x81r')],
+    ['bytes of UTF-8', printedOf(policyOf('encrypted')).replace('F?r', 'F\xc3\xbcr')],
+  ])('a text is read where it lacks letters, printed as %s', async (_what, printed) => {
+    expect(await readManagedSettings(windows(policyOf('encrypted'), key, printed).options)).toMatchObject({
+      managed: { cleartextExport: 'encrypted', updateNotice: 'Für encrypted?' },
+    });
+  });
+
+  test('what the program prints holds, not a file of the person’s that it was exported to', async () => {
+    const printed = printedOf(policyOf('forbidden'));
+    // Swapped as a whole, the text that lacks a letter gives it away; alone, it is not asked for the rest.
+    expect(await sentenceOf(windows(policyOf('allowed'), key, printed).options)).toContain('can’t be read');
+    const swapped = policyOf('allowed').replace('Für allowed', 'Für forbidden');
+    expect(await readManagedSettings(windows(swapped, key, printed).options)).toMatchObject({
+      managed: { cleartextExport: 'forbidden', updateNotice: 'Für forbidden?' },
+    });
+    // Where no letter is lost there is no file at all.
+    const { options, asked } = windows(`${head}"cleartextExport"="forbidden"\r\n`);
+    expect(await readManagedSettings(options)).toMatchObject({ managed: { cleartextExport: 'forbidden' } });
+    expect(asked.map(([, what]) => what)).toEqual(['query', 'query']);
   });
 
   test('no key fixes nothing; one that can’t be read, or has an unknown value, stops the app', async () => {
@@ -283,11 +339,8 @@ describe('Windows', () => {
     expect(await sentence('"other"=dword:00000001')).toContain('there is no setting other');
     expect(await sentence('"caseRequired"=hex(b):01')).toContain('caseRequired must be true or false');
     expect(await sentence('"caseRequired"=dword:00000002')).toContain('caseRequired must be true or false');
-    for (const line of [
-      '@="x"',
-      '[HKEY_LOCAL_MACHINE\\Software\\Policies\\Tokendesk\\More]',
-      'caseRequired=1',
-    ])
+    expect(await sentence('@="x"')).toContain('there is no setting @');
+    for (const line of ['[HKEY_LOCAL_MACHINE\\Software\\Policies\\Tokendesk\\More]', 'caseRequired=1'])
       expect(await sentence(line)).toContain('the registry can’t be read');
     expect(await sentenceOf(windows('"caseRequired"=dword:00000001').options)).toContain('can’t be read');
   });
