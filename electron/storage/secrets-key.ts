@@ -166,14 +166,14 @@ interface Keys {
    * The key of a connection's secrets; with `need` it is made where there is none. Failures: keychain.unavailable without a
    * keyring; connection.changed, or another that refuses the connection.
    */
-  keyOf(
+  readonly keyOf: (
     id: string,
     need?: { readonly takesOver: boolean },
-  ): Promise<Outcome<{ readonly bytes: Uint8Array; readonly takesOver: boolean } | null>>;
+  ) => Promise<Outcome<{ readonly bytes: Uint8Array; readonly takesOver: boolean } | null>>;
   /** Called once all of a connection's secrets are encrypted under its key. */
-  takenOver(id: string): Promise<unknown>;
+  readonly takenOver: (id: string) => Promise<unknown>;
   /** Waited for before anything is given out or taken. Its failure refuses it. */
-  ready(): Promise<Outcome<unknown>>;
+  readonly ready: () => Promise<Outcome<unknown>>;
 }
 
 /**
