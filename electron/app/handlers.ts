@@ -114,23 +114,24 @@ export function composeHandlers({
     'lock.now': () => Promise.resolve(done(lock.now())),
     'lock.unlock': async ({ passphrase }) => {
       const begun = await audit.begin({ action: 'Unlock' });
-      const unlocked = await lock.unlock(restoreText(passphrase));
-      if (unlocked.ok) await begin();
+      // It opens once what was changed outside is dealt with: till then nothing of it is in force.
+      const unlocked = await lock.unlock(restoreText(passphrase), begin);
       // A full disk must not keep the person out: nothing can be done inside without the log either.
       if (begun.ok) begun.value(unlocked.ok ? { ok: true } : { ok: false, code: unlocked.failure.code });
       return unlocked;
     },
     'lock.reset': async () => {
       const { locked, passphraseSet, verifierLost } = lock.state();
+      const openings = lock.openings();
       if (!locked || !passphraseSet) return failed('call.refused');
       // A window that is not a person's must not make the secrets go. Where nothing opens them, nothing is left to ask.
       if (verifierLost !== true && (await confirmLocked(resetQuestion(batches.count()))) === null)
         return done(lock.state());
+      // The question was of that lock, not of one that came after an unlocking.
+      if (lock.openings() !== openings) return done(lock.state());
       // What they receive from now on nobody could open.
       for (const jobId of batches.running()) await batch['batch.pause']({ jobId });
-      const reset = await audit.record({ action: 'ResetLock' }, () => lock.reset());
-      if (reset.ok) await begin();
-      return reset;
+      return audit.record({ action: 'ResetLock' }, () => lock.reset(begin));
     },
     'lock.setPassphrase': ({ current, next }) => {
       if (managed.passphraseRequired === true && next.obscured === '')

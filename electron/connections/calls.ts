@@ -151,14 +151,14 @@ export function createConnectionHandlers({
     chosen: ChosenProfile,
   ): Promise<Outcome<ProfileView | null>> {
     const { id } = connection;
-    if (connections.hasSecrets(id)) {
+    const hasSecrets = await connections.hasSecrets(id);
+    if (!hasSecrets.ok) return hasSecrets;
+    if (hasSecrets.value) {
       const agreed = await platform.confirm(questionOf(connection, chosen));
       if (agreed === null) return done(null);
     }
     const note = `${chosen.name.slice(0, 100)}, SHA-256 ${chosen.digest}`;
-    const imported = await change('ImportProfile', id, () => Promise.resolve(profiles.import(id, chosen)), {
-      note,
-    });
+    const imported = await change('ImportProfile', id, () => profiles.import(id, chosen), { note });
     return imported.ok ? done(profiles.view(id)) : imported;
   }
 
@@ -172,8 +172,7 @@ export function createConnectionHandlers({
         async () => {
           // Where a service is and which keys it has is an address: nobody looked at this one by itself.
           const isSame = isDeepStrictEqual(profiles.carried(id), given);
-          const isDropped = !isSame && connections.hasSecrets(id);
-          const dropped = isDropped ? await connections.dropSecrets(id) : done(null);
+          const dropped = isSame ? done(null) : await connections.dropSecrets(id);
           return dropped.ok ? profiles.restore(id, given) : dropped;
         },
         { note: given.name.slice(0, 200) },
@@ -182,27 +181,22 @@ export function createConnectionHandlers({
       const { id, ...next } = draft;
       const known = id === null ? null : connections.find(id);
       const before = known?.ok === true ? known.value : null;
+      // What somebody wrote into the file was never trusted: the line names it where it is kept.
+      const isChanged = connections.views().some((one) => one.id === id && one.changedOutside === true);
       return change('SaveConnection', id, () => connections.save(draft), {
         ...(before === null && { connection: next.name, environment: next.environment }),
-        note: describeConnection(before, next),
+        note: describeConnection(before !== null && isChanged ? { ...before, extraCa: null } : before, next),
       });
     },
     'connections.remove': ({ id }) => {
       const begun = forgotten;
       return withoutValue(
         change('RemoveConnection', id, async () => {
-          const profile = profiles.carried(id);
           const gone = await connections.remove(id);
           if (!gone.ok) return gone;
-          rememberRemoved(
-            id,
-            async () => {
-              const restored = await gone.value();
-              return restored.ok && profile !== null ? profiles.restore(id, profile) : restored;
-            },
-            begun,
-          );
-          return profiles.forget(id);
+          rememberRemoved(id, gone.value, begun);
+          profiles.forget(id);
+          return done(null);
         }),
       );
     },
@@ -210,7 +204,8 @@ export function createConnectionHandlers({
       if (removed?.id !== id) return Promise.resolve(failed('connection.unknown'));
       const { restore } = removed;
       forgetRemoved();
-      return withoutValue(change('UndoRemoveConnection', id, restore));
+      const begun = forgotten;
+      return withoutValue(change('UndoRemoveConnection', id, () => restore(() => begun === forgotten)));
     },
     'connections.choose': ({ id, policy }) => withoutValue(choose('ChooseConnection', id, policy)),
     'connections.storeSecret': ({ id, secret, value }) =>
@@ -248,9 +243,7 @@ export function createConnectionHandlers({
     'connections.removeProfile': async ({ id, part }) => {
       const connection = own(id);
       if (!connection.ok) return connection;
-      const removed = await change('RemoveProfile', id, () => Promise.resolve(profiles.remove(id, part)), {
-        note: part,
-      });
+      const removed = await change('RemoveProfile', id, () => profiles.remove(id, part), { note: part });
       return removed.ok ? done(profiles.view(id)) : removed;
     },
     'connections.unreadAnswers': ({ id }) => Promise.resolve(done(profiles.unread(id))),

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { failed, type Outcome } from '../../electron/contract/errors.ts';
+import { defaultSettings } from '../../electron/contract/models/app.ts';
 import { entryName } from '../../electron/storage/keychain-accounts.ts';
 import { systemClock } from '../../electron/util/clock.ts';
 import { messageFor } from '../../src/messages/messages.ts';
@@ -249,4 +250,73 @@ test('a passphrase of an earlier version opens its home once more, and wraps the
   const again = await open();
   value(await again.unlock(right));
   expect(await again.use()).toBe(reached);
+});
+
+test('till what an editor changed is dealt with the app stays locked, however long that takes', async () => {
+  const { open, keyring } = await withPassphrase();
+  const original = keyring.deletePassword.bind(keyring);
+  let go = (): void => undefined;
+  const held = new Promise<void>((resolve) => (go = resolve));
+  const app = await open((file) => {
+    file.settings = { ...defaultSettings, caseRequired: false };
+    for (const one of file.connections) one['environment'] = 'development';
+  });
+  let isHeld = false;
+  keyring.deletePassword = async (...given) => {
+    isHeld = true;
+    await held;
+    return original(...given);
+  };
+  const unlocking = app.unlock(right);
+  await vi.waitFor(() => expect(isHeld).toBe(true), 5_000);
+  expect([await isLocked(app), await app.use()]).toEqual([true, 'app.locked']);
+  go();
+  value(await unlocking);
+  expect(value(await app.ask('app.state', {}))).toMatchObject({
+    lock: { locked: false },
+    settings: { caseRequired: true },
+    connections: [{ changedOutside: true }],
+  });
+});
+
+test('an app that is to lock while it opens stays locked', async () => {
+  const { open, keyring } = await withPassphrase();
+  const original = keyring.getPassword.bind(keyring);
+  const app = await open();
+  let isLocking = false;
+  keyring.getPassword = async (...given) => {
+    // The first reading after the passphrase was checked.
+    if (given[1].includes('connection-key:') && !isLocking) {
+      isLocking = true;
+      await app.ask('lock.now', {});
+    }
+    return original(...given);
+  };
+  value(await app.unlock(right));
+  expect([isLocking, await isLocked(app)]).toEqual([true, true]);
+});
+
+test('a question of the lock is answered for that lock alone', async () => {
+  let answer = (_agreed: true | null): void => undefined;
+  let isAsked = false;
+  const home = await makeHome({
+    platform: {
+      confirm() {
+        isAsked = true;
+        return new Promise((resolve) => (answer = resolve));
+      },
+    },
+  });
+  const app = await home.open();
+  value(await setPassphrase(app, '', right));
+  await app.ask('lock.now', {});
+  const reset = app.ask('lock.reset', {});
+  await vi.waitFor(() => expect(isAsked).toBe(true));
+  value(await app.unlock(right));
+  await app.ask('lock.now', {});
+  answer(true);
+  expect(value(await reset)).toMatchObject({ locked: true, passphraseSet: true });
+  expect(home.stored()).toBe(2);
+  value(await app.unlock(right));
+  expect(await app.use()).toBe(reached);
 });
