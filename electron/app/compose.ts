@@ -122,6 +122,11 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     batches,
     confirmLocked: (question) => given.confirm(question),
     begin,
+    async startOver() {
+      const distrusted = await foundation.seals.distrustAll();
+      if (!distrusted.ok) log.info(`settings not set back: ${distrusted.failure.code}`);
+      await begin();
+    },
     settingsDamage,
   });
 

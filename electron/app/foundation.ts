@@ -28,7 +28,7 @@ import { createConnectionKeys } from '../storage/connection-keys.ts';
 import { accountsOfHome, builtInAccount, connectionOf, holdsSecret } from '../storage/keychain-accounts.ts';
 import { UnusableFile } from '../storage/file-failures.ts';
 import { createKeychain, type Keychain } from '../storage/keychain.ts';
-import { createSecretsKey, withSecretsKey } from '../storage/secrets-key.ts';
+import { createSecretsKey, verifierAccount, withSecretsKey } from '../storage/secrets-key.ts';
 import { systemClock } from '../util/clock.ts';
 import type { AppOptions } from './options.ts';
 
@@ -150,11 +150,9 @@ export async function openFoundation(
     ),
     forgetSecrets: async () => {
       const forgotten = await forgetSecrets(connections, keychain, dropClient);
-      if (forgotten.ok) {
-        secretsKey.forget();
-        seals.forget();
-      }
-      return forgotten;
+      const renewed = forgotten.ok ? await secretsKey.renew() : forgotten;
+      if (renewed.ok) seals.forget();
+      return renewed;
     },
     cost: scryptCost,
   });
@@ -236,7 +234,8 @@ async function forgetSecrets(
   }
   // Not only what the index names: it stands in a file that anybody of this user can change.
   for (const account of accountsOfHome(keychain.accounts(), connections.list())) {
-    if (/^(audit|evidence|machine):/.test(account)) continue;
+    // The key of the secrets is replaced once they are gone.
+    if (/^(audit|evidence|machine|secrets):/.test(account) || account === verifierAccount) continue;
     // The built-in service has no other, and makes them at each start.
     if (account === builtInAccount || connectionOf(account) === builtInId) continue;
     const removed = await keychain.remove(account);

@@ -27,8 +27,10 @@ interface HandlersOptions {
   readonly batches: Pick<RunningBatches, 'count' | 'running'>;
   /** Asks while the app is locked too, which the modules' dialogs don't: of nothing but the lock itself. */
   readonly confirmLocked: Platform['confirm'];
-  /** What waits for the first unlocking. */
+  /** What waits for an unlocking. */
   readonly begin: () => Promise<void>;
+  /** The same after a reset: what there is has to be looked at before it is used. */
+  readonly startOver: () => Promise<void>;
   readonly settingsDamage: () => SettingsDamage | null;
 }
 
@@ -44,6 +46,7 @@ export function composeHandlers({
   batches,
   confirmLocked,
   begin,
+  startOver,
   settingsDamage,
 }: HandlersOptions) {
   const { audit, connections, disclosures, keychain, lock, log, managed, now, settings, store } = foundation;
@@ -131,7 +134,7 @@ export function composeHandlers({
       if (lock.openings() !== openings) return done(lock.state());
       // What they receive from now on nobody could open.
       for (const jobId of batches.running()) await batch['batch.pause']({ jobId });
-      return audit.record({ action: 'ResetLock' }, () => lock.reset(begin));
+      return audit.record({ action: 'ResetLock' }, () => lock.reset(startOver));
     },
     'lock.setPassphrase': ({ current, next }) => {
       if (managed.passphraseRequired === true && next.obscured === '')
@@ -154,7 +157,7 @@ const resetQuestion = (running: number): Question => ({
   detail: [
     'API keys, passwords, tokens of the portal and client certificates are removed from this computer. Results of batches and saved mappings can’t be opened any more.',
     ...(running === 0 ? [] : [lostBatches(running)]),
-    'Connections, settings and the audit log stay, with a line that this was done. Without the passphrase there is no other way.',
+    'Connections, settings and the audit log stay, with a line that this was done. Settings of the lock are set back, and each connection is used again once it is looked at and saved. Without the passphrase there is no other way.',
   ].join('\n\n'),
   action: 'Forget all secrets',
 });

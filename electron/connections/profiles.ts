@@ -60,6 +60,8 @@ export interface ConnectionProfiles {
   restore(id: string, given: CarriedProfile): Promise<Outcome<null>>;
   /** A profile that was made here, as one that could be imported. Failure: connection.invalid. */
   choose(name: string, text: string): Promise<Outcome<ChosenProfile>>;
+  /** Hosts that no key is pinned of any more once the imported profile is this text, or none. Failure: connection.invalid. */
+  lostPins(connection: Pick<Connection, 'id' | 'builtIn'>, text: string | null): Promise<Outcome<string[]>>;
   /** What a connection would work by with this file. Failure: connection.invalid. */
   check(content: string): Promise<Outcome<ServiceProfile>>;
   /** Takes the imported profile, or what was fitted, away from the connection. Failures: file.*. */
@@ -161,6 +163,14 @@ export function createConnectionProfiles({
       if (!bytes.ok) return bytes;
       const text = bytes.value.toString('utf8').replace(/^\uFEFF/, '');
       return choose(path.basename(file).slice(0, 300), text);
+    },
+    async lostPins(connection, text) {
+      const before = await read(connection);
+      const next = await load({ imported: text, fitted: {} });
+      if (!next.ok) return next;
+      // One that can't be read is not used: it pins nothing.
+      const pinned = before.ok ? Object.keys(before.value.pins) : [];
+      return done(pinned.filter((host) => !Object.hasOwn(next.value.pins, host)));
     },
     check: (content) => load({ imported: content, fitted: {} }),
     // What was fitted belonged to the profile before.

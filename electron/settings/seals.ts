@@ -42,7 +42,9 @@ export interface Seals {
   forgetKey(id: string): Promise<Outcome<boolean>>;
   /** All of a connection's secrets are under its key. Failures: keychain.*. */
   takenOver(id: string): Promise<Outcome<null>>;
-  /** The key was removed with all secrets: what there is is held against the next one. */
+  /** Takes all that there is for changed and dealt with: nobody has looked at it. Failures: as `changed`, file.*. */
+  distrustAll(): Promise<Outcome<null>>;
+  /** The key was replaced, with all secrets gone: what there is is held against the new one. */
   forget(): void;
 }
 
@@ -193,6 +195,93 @@ export function withSeals(
     });
   }
 
+  const seals: Seals = {
+    async changed() {
+      const opened = await open();
+      return opened.ok ? done(changed) : opened;
+    },
+    known: () => changed,
+    async left() {
+      const opened = await open();
+      if (!opened.ok) return opened;
+      const all = records(read);
+      const left: string[] = [];
+      for (const id of changed) {
+        const record = all.get(id);
+        const isDealtWith =
+          record !== undefined && sealKey !== null && fits(sealKey, id, 'dealt with', record);
+        // Put back after its secrets were entered anew, it is found once more.
+        const known = isDealtWith ? await keys.read(id) : done(null);
+        if (!known.ok) return known;
+        if (!isDealtWith || known.value !== null) left.push(id);
+      }
+      return done(
+        left.sort((one, other) => Number(other === settingsRecord) - Number(one === settingsRecord)),
+      );
+    },
+    dealtWith(ids) {
+      const all = records(read);
+      const seals = { ...store.read('seals') };
+      for (const id of ids) {
+        const record = all.get(id);
+        if (sealKey !== null && record !== undefined) seals[id] = sealOf(sealKey, 'dealt with', record);
+      }
+      return store.write('seals', seals);
+    },
+    resetSettings: () => write({ settings: withoutLockSettings(store.read('settings')) }, settingsRecord),
+    keep,
+    async accept(id, make) {
+      const opened = await open();
+      if (!opened.ok) return opened;
+      return queue(async () => {
+        const known = sealKey === null ? done(null) : await keys.read(id);
+        if (!known.ok) return known;
+        if (known.value !== null) return failed('connection.changed');
+        const { [id]: _, ...profiles } = store.read('profiles');
+        const { [id]: __, ...kinds } = store.read('kinds');
+        return write({ ...make(), profiles, kinds }, id);
+      });
+    },
+    async keyOf(id, need) {
+      const opened = await open();
+      if (!opened.ok) return opened;
+      return queue(async () => {
+        if (sealKey === null) return failed('keychain.unavailable');
+        if (changed.has(id)) return failed('connection.changed');
+        const record = recordAfter(id, {});
+        if (record === undefined) return failed('connection.unknown');
+        const known = await keys.read(id);
+        if (!known.ok) return known;
+        if (known.value !== null)
+          return known.value.records.includes(record) ? known : failed('connection.changed');
+        return need === undefined ? done(null) : keys.make(id, record, need.takesOver);
+      });
+    },
+    async forgetKey(id) {
+      const opened = await open();
+      if (!opened.ok) return opened;
+      return queue(async () => {
+        if (sealKey === null) return done(true);
+        const known = await keys.read(id);
+        if (!known.ok) return known;
+        const removed = await keys.remove(id);
+        return removed.ok ? done(known.value !== null) : removed;
+      });
+    },
+    takenOver: (id) => queue(() => keys.replace(id, () => ({ takesOver: false }))),
+    async distrustAll() {
+      const opened = await open();
+      if (!opened.ok) return opened;
+      const reset = seals.resetSettings();
+      return reset.ok ? seals.dealtWith([...changed]) : reset;
+    },
+    forget() {
+      sealKey = null;
+      missing = 'keychain.locked';
+      changed.clear();
+    },
+  };
+
   return {
     store: {
       damage: store.damage,
@@ -200,86 +289,7 @@ export function withSeals(
         name === 'connections' ? (once(store.read('connections')) as never) : store.read(name),
       write: (name, value) => (sealedMembers.has(name) ? write({ [name]: value }) : store.write(name, value)),
     },
-    seals: {
-      async changed() {
-        const opened = await open();
-        return opened.ok ? done(changed) : opened;
-      },
-      known: () => changed,
-      async left() {
-        const opened = await open();
-        if (!opened.ok) return opened;
-        const all = records(read);
-        const left: string[] = [];
-        for (const id of changed) {
-          const record = all.get(id);
-          const isDealtWith =
-            record !== undefined && sealKey !== null && fits(sealKey, id, 'dealt with', record);
-          // Put back after its secrets were entered anew, it is found once more.
-          const known = isDealtWith ? await keys.read(id) : done(null);
-          if (!known.ok) return known;
-          if (!isDealtWith || known.value !== null) left.push(id);
-        }
-        return done(
-          left.sort((one, other) => Number(other === settingsRecord) - Number(one === settingsRecord)),
-        );
-      },
-      dealtWith(ids) {
-        const all = records(read);
-        const seals = { ...store.read('seals') };
-        for (const id of ids) {
-          const record = all.get(id);
-          if (sealKey !== null && record !== undefined) seals[id] = sealOf(sealKey, 'dealt with', record);
-        }
-        return store.write('seals', seals);
-      },
-      resetSettings: () => write({ settings: withoutLockSettings(store.read('settings')) }, settingsRecord),
-      keep,
-      async accept(id, make) {
-        const opened = await open();
-        if (!opened.ok) return opened;
-        return queue(async () => {
-          const known = sealKey === null ? done(null) : await keys.read(id);
-          if (!known.ok) return known;
-          if (known.value !== null) return failed('connection.changed');
-          const { [id]: _, ...profiles } = store.read('profiles');
-          const { [id]: __, ...kinds } = store.read('kinds');
-          return write({ ...make(), profiles, kinds }, id);
-        });
-      },
-      async keyOf(id, need) {
-        const opened = await open();
-        if (!opened.ok) return opened;
-        return queue(async () => {
-          if (sealKey === null) return failed('keychain.unavailable');
-          if (changed.has(id)) return failed('connection.changed');
-          const record = recordAfter(id, {});
-          if (record === undefined) return failed('connection.unknown');
-          const known = await keys.read(id);
-          if (!known.ok) return known;
-          if (known.value !== null)
-            return known.value.records.includes(record) ? known : failed('connection.changed');
-          return need === undefined ? done(null) : keys.make(id, record, need.takesOver);
-        });
-      },
-      async forgetKey(id) {
-        const opened = await open();
-        if (!opened.ok) return opened;
-        return queue(async () => {
-          if (sealKey === null) return done(true);
-          const known = await keys.read(id);
-          if (!known.ok) return known;
-          const removed = await keys.remove(id);
-          return removed.ok ? done(known.value !== null) : removed;
-        });
-      },
-      takenOver: (id) => queue(() => keys.replace(id, () => ({ takesOver: false }))),
-      forget() {
-        sealKey = null;
-        missing = 'keychain.locked';
-        changed.clear();
-      },
-    },
+    seals,
   };
 }
 

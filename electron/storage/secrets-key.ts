@@ -33,8 +33,11 @@ export interface SecretsKey {
   isClear(): Promise<boolean>;
   /** From now on a record without a seal was changed by somebody else. Failures: keychain.*. */
   adopted(): Promise<Outcome<null>>;
-  /** Its entries were removed: the next one is new. */
-  forget(): void;
+  /**
+   * Puts a new key in the place of one whose secrets were removed, without a passphrase. Nothing is adopted under it: who
+   * resets the lock has not looked at what there is. Failures: keychain.*.
+   */
+  renew(): Promise<Outcome<null>>;
 }
 
 export interface OpenedKey {
@@ -78,10 +81,16 @@ export function createSecretsKey(keychain: Pick<Keychain, 'keep' | 'read' | 'sto
 
   async function putWrapped(passphrase: string, key: OpenedKey, cost?: number): Promise<Outcome<string>> {
     const text = await wrapKey(passphrase, key.bytes, cost);
+    const before = await keychain.read(verifierAccount);
     const stored = await keychain.store(verifierAccount, key.isNew ? text + newMark : text);
     if (!stored.ok) return stored;
     const removed = await keychain.remove(clearAccount);
-    return removed.ok ? done(text) : removed;
+    if (removed.ok) return done(text);
+    // Who hears that it failed must not find it in force at the next start.
+    const undone = before.ok
+      ? await keychain.store(verifierAccount, before.value)
+      : await keychain.remove(verifierAccount);
+    return undone.ok ? removed : done(text);
   }
 
   return {
@@ -119,6 +128,10 @@ export function createSecretsKey(keychain: Pick<Keychain, 'keep' | 'read' | 'sto
           const text = Buffer.from(opened.bytes).toString('base64');
           const stored = await keychain.store(clearAccount, opened.isNew ? text + newMark : text);
           if (!stored.ok) return stored;
+        } else {
+          // Set in an earlier run, while this one began without a keyring: without it the key would be lost.
+          const wrapped = await keychain.read(verifierAccount);
+          if (wrapped.ok && wrapped.value !== temporary) return failed('app.locked');
         }
         return keychain.remove(verifierAccount);
       }),
@@ -139,7 +152,19 @@ export function createSecretsKey(keychain: Pick<Keychain, 'keep' | 'read' | 'sto
         opened = { ...opened, isNew: false };
         return done(null);
       }),
-    forget: () => (opened = null),
+    renew: () =>
+      queue(async () => {
+        const made = newKey();
+        // In this order: a process that is killed between the two leaves the passphrase, and `open` removes the new one.
+        const stored = await keychain.store(clearAccount, made);
+        if (!stored.ok) return stored;
+        const removed = await keychain.remove(verifierAccount);
+        if (!removed.ok) return removed;
+        temporary = null;
+        opened = stored.value === 'stored' ? { bytes: bytesOf(made), isNew: false } : null;
+        // Without a keyring nothing outlives this run, and nothing is encrypted.
+        return opened === null ? keychain.remove(clearAccount) : done(null);
+      }),
   };
 }
 

@@ -298,7 +298,7 @@ export const serviceMessages = {
     ),
   'connection.changed': () =>
     message(
-      'This connection was changed outside of Tokendesk. Its secrets were removed.',
+      'This connection may have been changed outside of Tokendesk. Its secrets were removed.',
       'Check it on the Connections page, save it, which removes its service profile, and enter its secrets again.',
     ),
   'connection.environment': () =>

@@ -4,6 +4,8 @@ import { deflateRawSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { createServerIdentity } from '../../electron/built-in-service/certificate.ts';
 import { failed, type Outcome } from '../../electron/contract/errors.ts';
+import type { ManagedSettings } from '../../electron/contract/models/app.ts';
+import type { Question } from '../../electron/platform/platform.ts';
 import { createRecordCipher } from '../../electron/storage/encryption.ts';
 import { entryName } from '../../electron/storage/keychain-accounts.ts';
 import { value } from '../support/audit-folder.ts';
@@ -319,4 +321,83 @@ test('secrets from before connections had keys are taken over, all of a connecti
   // From then on one in that form opens no more.
   for (const [name, text] of before) if (name.includes(`:${id}:`)) keyring.entries.set(name, text);
   expect(await (await open()).use()).toBe('credentials.missing');
+});
+
+/** A connection whose imported profile pins keys. */
+async function pinned(managed: ManagedSettings = {}) {
+  const asked: Question[] = [];
+  const answers = { agrees: true };
+  const confirm = (question: Question) => {
+    asked.push(question);
+    return Promise.resolve(answers.agrees ? (true as const) : null);
+  };
+  const keys = ['A', 'B'].map((letter) => `${letter.repeat(43)}=`);
+  const { id: _, ...draft } = acme;
+  const profile = {
+    name: 'pinned.json',
+    content: { version: 1, pins: { 'acme.example': keys } },
+    fitted: {},
+  };
+  const deployment = {
+    format: 'tokendesk-connections' as const,
+    version: 1 as const,
+    connections: [{ ...draft, profile }],
+    mappings: [],
+  };
+  const home = await makeHome({ managed, platform: { confirm } });
+  const app = await home.open(undefined, undefined, { deployment });
+  await home.enterSecrets(app);
+  return { ...home, app, asked, answers };
+}
+
+test('pins go by a dialog that names their host, however the profile goes', async () => {
+  const { id, app, asked, answers, stored } = await pinned();
+  answers.agrees = false;
+  const remove = () => app.ask('connections.removeProfile', { id, part: 'imported' });
+  expect(value(await remove())).toMatchObject({ name: 'pinned.json' });
+  expect(value(await importProfile(app, id, {}))).toBe(null);
+  for (const { detail } of asked)
+    expect(detail).toContain('Hosts whose keys are not compared any more: acme.example');
+  expect([asked.length, stored()]).toEqual([2, 2]);
+  answers.agrees = true;
+  expect(value(await remove())).toMatchObject({ name: null });
+  expect([asked.length, await app.use()]).toEqual([3, reached]);
+});
+
+test('an administrator’s pins of a provided connection are not taken away where profiles are theirs', async () => {
+  const { id, app, asked } = await pinned({ profileImport: false });
+  expect(await app.ask('connections.removeProfile', { id, part: 'imported' })).toEqual(
+    failed('settings.managed', { subject: 'profileImport' }),
+  );
+  expect([asked, await app.view()]).toMatchObject([[], { profile: { name: 'pinned.json' } }]);
+});
+
+test('a record with the built-in service’s id is that one’s, or none', async () => {
+  const { open, keyring } = await makeHome({ managed: { builtInService: false } });
+  const app = await open((file) => {
+    file.connections.push({ ...first(file), id: 'built-in', name: 'Other', baseUrl: 'https://evil.example' });
+  });
+  const secret = { kind: 'apiKey' } as const;
+  expect(
+    await app.ask('connections.storeSecret', { id: 'built-in', secret, value: obscured('typed') }),
+  ).toEqual(failed('connection.unknown'));
+  expect([...keyring.entries.values()]).not.toContain('typed');
+});
+
+test('an undo that the lock overtakes stores no more', async () => {
+  const { id, open, keyring, stored } = await makeHome();
+  const app = await open();
+  value(await app.ask('connections.remove', { id }));
+  const original = keyring.setPassword.bind(keyring);
+  onTestFinished(() => void (keyring.setPassword = original));
+  let isLocked = false;
+  keyring.setPassword = async (service, name, secret) => {
+    if (name.includes(`:${id}:`) && !isLocked) {
+      isLocked = true;
+      await app.ask('lock.now', {});
+    }
+    return original(service, name, secret);
+  };
+  expect((await app.ask('connections.undoRemove', { id })).ok).toBe(false);
+  expect([isLocked, stored()]).toEqual([true, 1]);
 });
