@@ -15,7 +15,7 @@ const mayUse = {
   ipc: ['contract', 'log'],
   // The client of the service stands alone: audit, credentials and settings are handed to it.
   service: ['contract', 'masking', 'util'],
-  settings: ['contract', 'service', 'storage'],
+  settings: ['contract', 'service', 'storage', 'util'],
   // Of the platform other modules know the interface only.
   platform: ['contract', 'ipc', 'log', 'settings', 'storage', 'util'],
   privacy: ['contract', 'log', 'masking', 'platform/platform.ts', 'storage', 'util'],

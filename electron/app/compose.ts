@@ -105,13 +105,12 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     openFile: (reference) => pages.batch['batch.drop']({ reference }),
   });
   const parts = { platform, foundation, service, pages, state, openings };
-  /** What needs the secrets' key: at the start, and at the first unlocking where that comes later. */
+  /** What needs the secrets' key: at the start, and at each unlocking before it opens. */
   async function begin(): Promise<void> {
     await outside.dealWith();
-    await follow(options.deployment);
+    if (options.deployment !== null) await follow(options.deployment);
   }
-  async function follow(deployment: Deployment | null): Promise<void> {
-    if (lock.state().locked || deployment === null) return;
+  async function follow(deployment: Deployment): Promise<void> {
     provided = await followProvided(deployment);
     for (const { change, code } of provided)
       if (change === 'refused') log.info(`a connection is not provided - ${code}`);
@@ -123,6 +122,11 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     batches,
     confirmLocked: (question) => given.confirm(question),
     begin,
+    async startOver() {
+      const distrusted = await foundation.seals.distrustAll();
+      if (!distrusted.ok) log.info(`settings not set back: ${distrusted.failure.code}`);
+      await begin();
+    },
     settingsDamage,
   });
 
@@ -132,7 +136,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     if (reread === undefined) return;
     stopFollowing = clock.after(rereadEveryMs, () => {
       void reread()
-        .then(follow)
+        .then((deployment) => (deployment === null || lock.state().locked ? undefined : follow(deployment)))
         .finally(() => {
           if (!isClosing) followAgain();
         });
@@ -141,10 +145,10 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
 
   platform.setTheme(settings().theme);
   const stops = watch(parts);
-  await begin();
+  if (!lock.state().locked) await begin();
   stops.push(
     keychain.onState(() => {
-      if (keychain.state() === 'ready') void outside.dealWith();
+      if (keychain.state() === 'ready' && !lock.state().locked) void outside.dealWith();
     }),
   );
   await pages.batch.start();

@@ -6,7 +6,7 @@ import { createChainEntry, createCheckpointFile } from '../audit/checkpoint.ts';
 import { keyAccount, takeOverJobs } from '../batch/storing/job-files.ts';
 import { createClientCertificates } from '../connections/client-certificates.ts';
 import { type Connections, createConnections } from '../connections/store.ts';
-import { done, failed, type Outcome } from '../contract/errors.ts';
+import { done, type Outcome } from '../contract/errors.ts';
 import { builtInId } from '../contract/models/connection.ts';
 import { createParser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -24,10 +24,11 @@ import { isAllowedHost, withManagedSettings } from '../settings/managed-settings
 import { withSeals } from '../settings/seals.ts';
 import { settingsDocument, documentMigrations, documentVersion } from '../settings/settings.ts';
 import { createStore } from '../settings/store.ts';
+import { createConnectionKeys } from '../storage/connection-keys.ts';
 import { accountsOfHome, builtInAccount, connectionOf, holdsSecret } from '../storage/keychain-accounts.ts';
 import { UnusableFile } from '../storage/file-failures.ts';
 import { createKeychain, type Keychain } from '../storage/keychain.ts';
-import { createSecretsKey, withSecretsKey } from '../storage/secrets-key.ts';
+import { createSecretsKey, verifierAccount, withSecretsKey } from '../storage/secrets-key.ts';
 import { systemClock } from '../util/clock.ts';
 import type { AppOptions } from './options.ts';
 
@@ -81,24 +82,36 @@ export async function openFoundation(
   });
   const secretsKey = createSecretsKey(entries);
   let takingOver: Promise<void> | null = null;
-  const sealed = withSeals(file, secretsKey, () => (takingOver = takeOver()));
+  const sealed = withSeals(
+    file,
+    secretsKey,
+    createConnectionKeys(entries, secretsKey),
+    () => (takingOver = takeOver()),
+  );
   const { seals } = sealed;
   const store = withManagedSettings(sealed.store, managed);
   const settings = () => store.read('settings');
-  const keychain = withSecretsKey(entries, secretsKey, async (account) => {
-    const changed = await seals.changed();
-    if (!changed.ok) return changed;
-    // What is read meanwhile would be refused for not being taken over yet.
-    await takingOver;
-    return changed.value.has(connectionOf(account) ?? '') ? failed('connection.changed') : done(null);
+  const keychain = withSecretsKey(entries, secretsKey, {
+    keyOf: (id, need) => seals.keyOf(id, need),
+    takenOver: (id) => seals.takenOver(id),
+    async ready() {
+      const changed = await seals.changed();
+      // What is read meanwhile would be refused for not being taken over yet.
+      if (changed.ok) await takingOver;
+      return changed;
+    },
   });
 
   /** Takes over what an earlier version stored. Later nothing in clear is believed. */
   async function takeOver(): Promise<void> {
-    const unguarded = withSecretsKey(entries, secretsKey, () => Promise.resolve(done(null)));
+    const whileOpening = withSecretsKey(entries, secretsKey, {
+      keyOf: (id, need) => seals.keyOf(id, need),
+      takenOver: (id) => seals.takenOver(id),
+      ready: () => Promise.resolve(done(null)),
+    });
     // Reading encrypts it, and takes what is not there out of the index.
-    for (const account of entries.accounts()) if (holdsSecret(account)) await unguarded.read(account);
-    await takeOverJobs(path.join(platform.home, 'jobs'), () => unguarded.key(keyAccount));
+    for (const account of entries.accounts()) if (holdsSecret(account)) await whileOpening.read(account);
+    await takeOverJobs(path.join(platform.home, 'jobs'), () => whileOpening.key(keyAccount));
     await secretsKey.adopted();
   }
   const parser = createParser({ worker: options.parserWorker, clock });
@@ -137,11 +150,9 @@ export async function openFoundation(
     ),
     forgetSecrets: async () => {
       const forgotten = await forgetSecrets(connections, keychain, dropClient);
-      if (forgotten.ok) {
-        secretsKey.forget();
-        seals.forget();
-      }
-      return forgotten;
+      const renewed = forgotten.ok ? await secretsKey.renew() : forgotten;
+      if (renewed.ok) seals.forget();
+      return renewed;
     },
     cost: scryptCost,
   });
@@ -223,7 +234,8 @@ async function forgetSecrets(
   }
   // Not only what the index names: it stands in a file that anybody of this user can change.
   for (const account of accountsOfHome(keychain.accounts(), connections.list())) {
-    if (/^(audit|evidence|machine):/.test(account)) continue;
+    // The key of the secrets is replaced once they are gone.
+    if (/^(audit|evidence|machine|secrets):/.test(account) || account === verifierAccount) continue;
     // The built-in service has no other, and makes them at each start.
     if (account === builtInAccount || connectionOf(account) === builtInId) continue;
     const removed = await keychain.remove(account);

@@ -27,8 +27,10 @@ interface HandlersOptions {
   readonly batches: Pick<RunningBatches, 'count' | 'running'>;
   /** Asks while the app is locked too, which the modules' dialogs don't: of nothing but the lock itself. */
   readonly confirmLocked: Platform['confirm'];
-  /** What waits for the first unlocking. */
+  /** What waits for an unlocking. */
   readonly begin: () => Promise<void>;
+  /** The same after a reset: what there is has to be looked at before it is used. */
+  readonly startOver: () => Promise<void>;
   readonly settingsDamage: () => SettingsDamage | null;
 }
 
@@ -44,6 +46,7 @@ export function composeHandlers({
   batches,
   confirmLocked,
   begin,
+  startOver,
   settingsDamage,
 }: HandlersOptions) {
   const { audit, connections, disclosures, keychain, lock, log, managed, now, settings, store } = foundation;
@@ -114,23 +117,24 @@ export function composeHandlers({
     'lock.now': () => Promise.resolve(done(lock.now())),
     'lock.unlock': async ({ passphrase }) => {
       const begun = await audit.begin({ action: 'Unlock' });
-      const unlocked = await lock.unlock(restoreText(passphrase));
-      if (unlocked.ok) await begin();
+      // It opens once what was changed outside is dealt with: till then nothing of it is in force.
+      const unlocked = await lock.unlock(restoreText(passphrase), begin);
       // A full disk must not keep the person out: nothing can be done inside without the log either.
       if (begun.ok) begun.value(unlocked.ok ? { ok: true } : { ok: false, code: unlocked.failure.code });
       return unlocked;
     },
     'lock.reset': async () => {
       const { locked, passphraseSet, verifierLost } = lock.state();
+      const openings = lock.openings();
       if (!locked || !passphraseSet) return failed('call.refused');
       // A window that is not a person's must not make the secrets go. Where nothing opens them, nothing is left to ask.
       if (verifierLost !== true && (await confirmLocked(resetQuestion(batches.count()))) === null)
         return done(lock.state());
+      // The question was of that lock, not of one that came after an unlocking.
+      if (lock.openings() !== openings) return done(lock.state());
       // What they receive from now on nobody could open.
       for (const jobId of batches.running()) await batch['batch.pause']({ jobId });
-      const reset = await audit.record({ action: 'ResetLock' }, () => lock.reset());
-      if (reset.ok) await begin();
-      return reset;
+      return audit.record({ action: 'ResetLock' }, () => lock.reset(startOver));
     },
     'lock.setPassphrase': ({ current, next }) => {
       if (managed.passphraseRequired === true && next.obscured === '')
@@ -153,7 +157,7 @@ const resetQuestion = (running: number): Question => ({
   detail: [
     'API keys, passwords, tokens of the portal and client certificates are removed from this computer. Results of batches and saved mappings can’t be opened any more.',
     ...(running === 0 ? [] : [lostBatches(running)]),
-    'Connections, settings and the audit log stay, with a line that this was done. Without the passphrase there is no other way.',
+    'Connections, settings and the audit log stay, with a line that this was done. Settings of the lock are set back, and each connection is used again once it is looked at and saved. Without the passphrase there is no other way.',
   ].join('\n\n'),
   action: 'Forget all secrets',
 });

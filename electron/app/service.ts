@@ -20,7 +20,7 @@ export type Service = ReturnType<typeof composeService>;
 export function composeService(
   platform: Platform,
   options: Pick<AppOptions, 'builtInServiceWorker' | 'profile'>,
-  { audit, connections, guesses, keychain, managed, now, store }: Foundation,
+  { audit, connections, guesses, keychain, managed, now, seals, store }: Foundation,
   changed: () => void,
 ) {
   const builtIn = createBuiltInConnection({
@@ -40,7 +40,7 @@ export function composeService(
     const started = connectionId === builtInId ? await builtIn.start() : done(null);
     return started.ok ? connections.find(connectionId) : started;
   }
-  const profiles = createConnectionProfiles({ platform, provided: options.profile, store });
+  const profiles = createConnectionProfiles({ platform, provided: options.profile, store, seals });
   const clients = createClients({
     audit,
     create: createClientFor({ platform, profiles, connections, managed, store }),

@@ -145,20 +145,28 @@ export function createConnectionHandlers({
     return outcome.ok ? done({}) : outcome;
   }
 
+  /** Whether another profile, or none, may take the place of the imported one: where there are secrets, a person says. */
+  async function agrees(connection: Connection, chosen: ChosenProfile | null): Promise<Outcome<boolean>> {
+    const hasSecrets = await connections.hasSecrets(connection.id);
+    if (!hasSecrets.ok || !hasSecrets.value) return hasSecrets.ok ? done(true) : hasSecrets;
+    const lost = await profiles.lostPins(connection, chosen?.text ?? null);
+    if (!lost.ok) return lost;
+    const question =
+      chosen === null ? removalOf(connection, lost.value) : questionOf(connection, chosen, lost.value);
+    return done((await platform.confirm(question)) !== null);
+  }
+
   /** What is shown of it is what is stored; null when the person changed their mind. */
   async function useProfile(
     connection: Connection,
     chosen: ChosenProfile,
   ): Promise<Outcome<ProfileView | null>> {
     const { id } = connection;
-    if (connections.hasSecrets(id)) {
-      const agreed = await platform.confirm(questionOf(connection, chosen));
-      if (agreed === null) return done(null);
-    }
+    const agreed = await agrees(connection, chosen);
+    if (!agreed.ok) return agreed;
+    if (!agreed.value) return done(null);
     const note = `${chosen.name.slice(0, 100)}, SHA-256 ${chosen.digest}`;
-    const imported = await change('ImportProfile', id, () => Promise.resolve(profiles.import(id, chosen)), {
-      note,
-    });
+    const imported = await change('ImportProfile', id, () => profiles.import(id, chosen), { note });
     return imported.ok ? done(profiles.view(id)) : imported;
   }
 
@@ -172,8 +180,7 @@ export function createConnectionHandlers({
         async () => {
           // Where a service is and which keys it has is an address: nobody looked at this one by itself.
           const isSame = isDeepStrictEqual(profiles.carried(id), given);
-          const isDropped = !isSame && connections.hasSecrets(id);
-          const dropped = isDropped ? await connections.dropSecrets(id) : done(null);
+          const dropped = isSame ? done(null) : await connections.dropSecrets(id);
           return dropped.ok ? profiles.restore(id, given) : dropped;
         },
         { note: given.name.slice(0, 200) },
@@ -182,27 +189,22 @@ export function createConnectionHandlers({
       const { id, ...next } = draft;
       const known = id === null ? null : connections.find(id);
       const before = known?.ok === true ? known.value : null;
+      // What somebody wrote into the file was never trusted: the line names it where it is kept.
+      const isChanged = connections.views().some((one) => one.id === id && one.changedOutside === true);
       return change('SaveConnection', id, () => connections.save(draft), {
         ...(before === null && { connection: next.name, environment: next.environment }),
-        note: describeConnection(before, next),
+        note: describeConnection(before !== null && isChanged ? { ...before, extraCa: null } : before, next),
       });
     },
     'connections.remove': ({ id }) => {
       const begun = forgotten;
       return withoutValue(
         change('RemoveConnection', id, async () => {
-          const profile = profiles.carried(id);
           const gone = await connections.remove(id);
           if (!gone.ok) return gone;
-          rememberRemoved(
-            id,
-            async () => {
-              const restored = await gone.value();
-              return restored.ok && profile !== null ? profiles.restore(id, profile) : restored;
-            },
-            begun,
-          );
-          return profiles.forget(id);
+          rememberRemoved(id, gone.value, begun);
+          profiles.forget(id);
+          return done(null);
         }),
       );
     },
@@ -210,7 +212,8 @@ export function createConnectionHandlers({
       if (removed?.id !== id) return Promise.resolve(failed('connection.unknown'));
       const { restore } = removed;
       forgetRemoved();
-      return withoutValue(change('UndoRemoveConnection', id, restore));
+      const begun = forgotten;
+      return withoutValue(change('UndoRemoveConnection', id, () => restore(() => begun === forgotten)));
     },
     'connections.choose': ({ id, policy }) => withoutValue(choose('ChooseConnection', id, policy)),
     'connections.storeSecret': ({ id, secret, value }) =>
@@ -248,9 +251,14 @@ export function createConnectionHandlers({
     'connections.removeProfile': async ({ id, part }) => {
       const connection = own(id);
       if (!connection.ok) return connection;
-      const removed = await change('RemoveProfile', id, () => Promise.resolve(profiles.remove(id, part)), {
-        note: part,
-      });
+      // What was fitted says how answers are read, and nothing of where or to whom.
+      if (part === 'imported' && profiles.view(id).name !== null) {
+        if (!mayImportProfile) return failed('settings.managed', { subject: 'profileImport' });
+        const agreed = await agrees(connection.value, null);
+        if (!agreed.ok) return agreed;
+        if (!agreed.value) return done(profiles.view(id));
+      }
+      const removed = await change('RemoveProfile', id, () => profiles.remove(id, part), { note: part });
       return removed.ok ? done(profiles.view(id)) : removed;
     },
     'connections.unreadAnswers': ({ id }) => Promise.resolve(done(profiles.unread(id))),
@@ -312,7 +320,11 @@ export function createConnectionHandlers({
 }
 
 /** Main asks, with what it read itself: the window could say anything of the file. */
-function questionOf({ name, baseUrl }: Connection, { name: file, digest, pins }: ChosenProfile): Question {
+function questionOf(
+  { name, baseUrl }: Connection,
+  { name: file, digest, pins }: ChosenProfile,
+  lost: readonly string[],
+): Question {
   return {
     message: `Use the service profile ${file} for ${name}?`,
     detail: [
@@ -321,11 +333,28 @@ function questionOf({ name, baseUrl }: Connection, { name: file, digest, pins }:
       ...(pins.length === 0
         ? []
         : [`Keys that are accepted of a host: ${pins.slice(0, maxNamed).join('; ')}${more(pins)}`]),
+      ...sentencesOf(lost),
       'If you do not know where the file comes from, cancel.',
     ].join('\n\n'),
     action: 'Use the profile',
   };
 }
+
+function removalOf({ name, baseUrl }: Connection, lost: readonly string[]): Question {
+  return {
+    message: `Remove the service profile of ${name}?`,
+    detail: [
+      `${name} has stored secrets, which are then sent to ${new URL(baseUrl).host} as the profile of this computer says.`,
+      ...sentencesOf(lost),
+    ].join('\n\n'),
+    action: 'Remove the profile',
+  };
+}
+
+const sentencesOf = (lost: readonly string[]): string[] =>
+  lost.length === 0
+    ? []
+    : [`Hosts whose keys are not compared any more: ${lost.slice(0, maxNamed).join(', ')}${more(lost)}`];
 
 /** What a save changes; authorities by their fingerprints, by which the one that was added can be found. */
 function describeConnection(before: Connection | null, next: Omit<ConnectionDraft, 'id'>): string {

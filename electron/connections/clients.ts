@@ -12,6 +12,7 @@ import { createServiceClient } from '../service/client.ts';
 import type { AuditRequest, ClientHooks, ServiceClient } from '../service/service-client.ts';
 import { trustedCertificates } from '../service/http/certificates.ts';
 import type { Transport, TransportOptions } from '../service/http/transport.ts';
+import { pinsFor } from '../service/pins.ts';
 import type { ServiceProfile } from '../service/profile.ts';
 import { isAllowedHost } from '../settings/managed-settings.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
@@ -141,7 +142,7 @@ export async function openTransport(
   if (!proxy.ok) return proxy;
   const certificate = await connections.certificate(id);
   if (!certificate.ok) return certificate;
-  const pins = profile.pins[new URL(baseUrl).hostname];
+  const pins = pinsFor(profile.pins, baseUrl);
   const { createTransport } = await loadTransport();
   return done(
     createTransport({
@@ -154,7 +155,7 @@ export async function openTransport(
           text.replaceAll('{accountId}', () => accountId).replaceAll('{tenantId}', () => tenantId),
         ]),
       ),
-      ...(pins !== undefined && { pins }),
+      ...(pins !== null && { pins }),
       ...(proxy.value !== null && { proxy: proxy.value }),
       ...(certificate.value !== null && { clientCertificate: certificate.value }),
     }),

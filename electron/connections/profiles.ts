@@ -6,6 +6,7 @@ import type { Connection, ProfileView, UnreadAnswer } from '../contract/models/c
 import type { CarriedProfile } from '../contract/models/deployment.ts';
 import { isOperation, operationInfo } from '../contract/operations.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { Seals } from '../settings/seals.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
 import type { Store } from '../settings/store.ts';
 import { readChosenFile } from '../storage/read-small-file.ts';
@@ -52,19 +53,21 @@ export interface ConnectionProfiles {
   /** Reads a file that a person chose. Failures: file.unreadable, connection.invalid (not a profile, or too large). */
   readFile(file: string): Promise<Outcome<ChosenProfile>>;
   /** Puts one that was read in the place of what there is. Failures: file.*. */
-  import(id: string, chosen: ChosenProfile): Outcome<null>;
+  import(id: string, chosen: ChosenProfile): Promise<Outcome<null>>;
   /** For a file of connections; null where the connection has nothing of its own. */
   carried(id: string): CarriedProfile | null;
   /** Puts what came with a file of connections in the place of what there is. Failures: connection.invalid, file.*. */
   restore(id: string, given: CarriedProfile): Promise<Outcome<null>>;
   /** A profile that was made here, as one that could be imported. Failure: connection.invalid. */
   choose(name: string, text: string): Promise<Outcome<ChosenProfile>>;
+  /** Hosts that no key is pinned of any more once the imported profile is this text, or none. Failure: connection.invalid. */
+  lostPins(connection: Pick<Connection, 'id' | 'builtIn'>, text: string | null): Promise<Outcome<string[]>>;
   /** What a connection would work by with this file. Failure: connection.invalid. */
   check(content: string): Promise<Outcome<ServiceProfile>>;
   /** Takes the imported profile, or what was fitted, away from the connection. Failures: file.*. */
-  remove(id: string, part: 'imported' | 'fitted'): Outcome<null>;
-  /** With its connection. Failures: file.*. */
-  forget(id: string): Outcome<null>;
+  remove(id: string, part: 'imported' | 'fitted'): Promise<Outcome<null>>;
+  /** With its connection, what is remembered of its answers. */
+  forget(id: string): void;
 
   /** Remembers which members an answer had that the profile can't read, and none of its values. */
   noteUnread(
@@ -85,7 +88,9 @@ interface ConnectionProfilesOptions {
   readonly platform: Pick<Platform, 'resources' | 'site'>;
   /** Text of the profile in the administrator's folder; null where there is none. */
   readonly provided?: string | null;
-  readonly store: Pick<Store<Pick<SettingsDocument, 'profiles'>>, 'read' | 'write'>;
+  readonly store: Pick<Store<Pick<SettingsDocument, 'profiles'>>, 'read'>;
+  /** Writes what is part of a connection's record. */
+  readonly seals: Pick<Seals, 'keep'>;
 }
 
 const profileName = 'service-profile.json';
@@ -114,17 +119,19 @@ export function createConnectionProfiles({
   platform: { resources, site: beside },
   provided = null,
   store,
+  seals,
 }: ConnectionProfilesOptions): ConnectionProfiles {
   const unread = new Map<string, Map<OperationName, UnreadAnswer>>();
 
   const stored = (id: string) => store.read('profiles')[id] ?? { imported: null, fitted: {} };
 
-  function write(id: string, profile: ReturnType<typeof stored> | null): Outcome<null> {
+  async function write(id: string, profile: ReturnType<typeof stored>): Promise<Outcome<null>> {
     unread.delete(id);
-    const { [id]: _, ...others } = store.read('profiles');
-    const isEmpty =
-      profile === null || (profile.imported === null && Object.keys(profile.fitted).length === 0);
-    return store.write('profiles', isEmpty ? others : { ...others, [id]: profile });
+    const isEmpty = profile.imported === null && Object.keys(profile.fitted).length === 0;
+    return seals.keep(id, () => {
+      const { [id]: _, ...others } = store.read('profiles');
+      return { profiles: isEmpty ? others : { ...others, [id]: profile } };
+    });
   }
 
   const load = (own: OwnProfile) => loadProfile({ resources, site: beside, provided }, own);
@@ -157,6 +164,14 @@ export function createConnectionProfiles({
       const text = bytes.value.toString('utf8').replace(/^\uFEFF/, '');
       return choose(path.basename(file).slice(0, 300), text);
     },
+    async lostPins(connection, text) {
+      const before = await read(connection);
+      const next = await load({ imported: text, fitted: {} });
+      if (!next.ok) return next;
+      // One that can't be read is not used: it pins nothing.
+      const pinned = before.ok ? Object.keys(before.value.pins) : [];
+      return done(pinned.filter((host) => !Object.hasOwn(next.value.pins, host)));
+    },
     check: (content) => load({ imported: content, fitted: {} }),
     // What was fitted belonged to the profile before.
     import: (id, { name, text }) => write(id, { imported: { name, text }, fitted: {} }),
@@ -173,7 +188,7 @@ export function createConnectionProfiles({
     },
     remove: (id, part) =>
       write(id, { ...stored(id), ...(part === 'imported' && { imported: null }), fitted: {} }),
-    forget: (id) => write(id, null),
+    forget: (id) => void unread.delete(id),
 
     noteUnread(id, { operation, json, submitted }) {
       const members = answerMembers(json, submitted, {

@@ -65,8 +65,12 @@ export interface Connections {
    * memory. Failures: connection.unknown, keychain.*, file.*.
    */
   remove(id: string): Promise<Outcome<RestoreConnection>>;
-  hasSecrets(id: string): boolean;
-  /** Removes all that is stored for it, under whatever address. Failures: connection.unknown, keychain.*, file.*. */
+  /** As the keychain says. Failures: connection.unknown, connection.changed, keychain.*. */
+  hasSecrets(id: string): Promise<Outcome<boolean>>;
+  /**
+   * Removes what opens any of its secrets, under whatever address they are, and those whose place is known. Failures:
+   * connection.unknown, keychain.*, file.*.
+   */
   dropSecrets(id: string): Promise<Outcome<null>>;
 
   active(): AppState['active'];
@@ -90,12 +94,15 @@ export interface Connections {
   certificate(id: string): Promise<Outcome<CertificateWithKey | null>>;
 }
 
-/** Failures: connection.invalid (there is one of its name by now), keychain.*, file.*. */
-export type RestoreConnection = () => Promise<Outcome<null>>;
+/**
+ * Failures: connection.invalid (there is one of its name by now), app.locked once `goesOn` says no, keychain.*, file.*. What is
+ * stored by then stays.
+ */
+export type RestoreConnection = (goesOn: () => boolean) => Promise<Outcome<null>>;
 
 export interface ConnectionsOptions {
   readonly store: Pick<
-    Store<Pick<SettingsDocument, 'connections' | 'active' | 'grants' | 'kinds'>>,
+    Store<Pick<SettingsDocument, 'connections' | 'active' | 'grants' | 'kinds' | 'profiles'>>,
     'read' | 'write'
   >;
   readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek' | 'accounts'>;
@@ -103,7 +110,7 @@ export interface ConnectionsOptions {
   readonly parser: Pick<Parser, 'readPkcs12'>;
   readonly newId: () => string;
   /** What tells a record that was changed outside of the app. Its secrets are refused by the keychain. */
-  readonly seals?: Pick<Seals, 'changed' | 'known' | 'accept'>;
+  readonly seals?: Pick<Seals, 'changed' | 'known' | 'keep' | 'accept' | 'forgetKey'>;
   /** Whether a connection may name this address. */
   readonly isAllowedHost?: (baseUrl: string) => boolean;
   /** The only authorities that may be added to a connection, as PEM texts; any where it is null. */
@@ -118,7 +125,7 @@ export function createConnections({
   certificates,
   parser,
   newId,
-  seals = noSeals,
+  seals = withoutSeals(store),
   isAllowedHost = () => true,
   onlyAuthorities = null,
 }: ConnectionsOptions): Connections {
@@ -155,37 +162,49 @@ export function createConnections({
   }
 
   async function removeSecrets(accounts: Iterable<string>): Promise<Outcome<null>> {
+    // Not by the index, which stands in a file that anybody of this user can change.
     for (const account of accounts) {
-      // The index first: what was never stored needs no keyring, which may be unavailable.
-      if (keychain.peek(account) === 'missing') continue;
       const removed = await keychain.remove(account);
       if (!removed.ok) return removed;
     }
     return done(null);
   }
 
+  const indexedAccounts = (id: string): string[] =>
+    keychain.accounts().filter((account) => connectionOf(account) === id);
+
   async function dropSecrets(id: string): Promise<Outcome<null>> {
     const found = find(id);
     if (!found.ok) return found;
-    // Not by the index alone, which stands in the same file as the record; nor by the record's address, which may be new.
-    const stored = keychain.accounts().filter((account) => connectionOf(account) === id);
-    for (const account of new Set([...stored, ...accountsOf(found.value)])) {
-      const removed = await keychain.remove(account);
-      if (!removed.ok) return removed;
-    }
+    // The key first: the index stands in the same file as the record, whose address may be new.
+    const hadKey = await seals.forgetKey(id);
+    if (!hadKey.ok) return hadKey;
+    const withoutSecrets = await removeSecrets(
+      new Set([...indexedAccounts(id), ...(hadKey.value ? accountsOf(found.value) : [])]),
+    );
+    if (!withoutSecrets.ok) return withoutSecrets;
     const removed = await certificates.remove(found.value);
     if (!removed.ok || found.value.clientCertificate === null) return removed;
     return setCertificate(id, null);
   }
 
-  function isLoweredWithSecrets(next: Omit<Connection, 'clientCertificate'>): boolean {
+  async function isAnyStored(accounts: Iterable<string>): Promise<Outcome<boolean>> {
+    for (const account of accounts) {
+      const found = await keychain.read(account);
+      if (found.ok) return done(true);
+      if (found.failure.code !== 'credentials.missing') return found;
+    }
+    return done(false);
+  }
+
+  async function isLoweredWithSecrets(
+    next: Omit<Connection, 'clientCertificate'>,
+  ): Promise<Outcome<boolean>> {
     const before = list().find(({ id }) => id === next.id);
     if (before === undefined || environmentRank[next.environment] >= environmentRank[before.environment])
-      return false;
-    const remaining = new Set(trustsMore(before, next) ? [] : accountsOf(next));
-    return accountsOf(before).some(
-      (account) => remaining.has(account) && keychain.peek(account) !== 'missing',
-    );
+      return done(false);
+    const remaining = new Set(losesSecrets(before, next) ? [] : accountsOf(next));
+    return isAnyStored(accountsOf(before).filter((account) => remaining.has(account)));
   }
 
   /** Reads the list again: another call may have changed it while the keychain was asked. */
@@ -202,67 +221,84 @@ export function createConnections({
   }
 
   /** All that `remove` takes away, read before it does. What can't be read can't be put back. */
-  async function readForRestore(removed: Connection): Promise<RestoreConnection> {
+  async function readForRestore(removed: Connection): Promise<{
+    readonly restore: RestoreConnection;
+    /** After a removal that failed on the way: what is gone already is stored again, where it can be. */
+    readonly putSecretsBack: () => Promise<Outcome<null>>;
+  }> {
     const { id } = removed;
     const index = list().findIndex((connection) => connection.id === id);
     const grants = store.read('grants')[id] ?? [];
     const kinds = givenKinds(id);
+    const profile = store.read('profiles')[id];
     const active = store.read('active');
     const secrets = new Map<string, string>();
     for (const account of accountsOf(removed)) {
       // The certificate's key goes back with the certificate.
-      if (account === certificateAccount(removed) || keychain.peek(account) === 'missing') continue;
+      if (account === certificateAccount(removed)) continue;
       const secret = await keychain.read(account);
       if (secret.ok) secrets.set(account, secret.value);
     }
     const pair = removed.clientCertificate === null ? null : await certificates.read(removed);
 
-    return async () => {
-      if (list().some((other) => other.id === id || sameName(other.name, removed.name)))
-        return duplicate('name');
-      // The connection first: secrets without one would be nobody's.
-      const clientCertificate = pair?.ok === true ? removed.clientCertificate : null;
-      const restored = store.write(
-        'connections',
-        list().toSpliced(index, 0, { ...removed, clientCertificate }),
-      );
-      const known = restored.ok ? setGrants(id, grants) : restored;
-      const given = known.ok ? setGivenKinds(id, kinds) : known;
-      if (!given.ok) return given;
+    async function putSecretsBack(goesOn = () => true): Promise<Outcome<null>> {
       for (const [account, secret] of secrets) {
-        const stored = await keychain.store(account, secret);
+        const stored = goesOn() ? await keychain.store(account, secret) : failed('app.locked');
         if (!stored.ok) return stored;
       }
-      const certificate = pair?.ok === true ? await certificates.write(removed, pair.value) : done(null);
-      if (!certificate.ok || active?.connectionId !== id || store.read('active') !== null) return certificate;
-      return store.write('active', active);
+      if (pair?.ok !== true) return done(null);
+      return goesOn() ? certificates.write(removed, pair.value) : failed('app.locked');
+    }
+
+    return {
+      putSecretsBack,
+      async restore(goesOn) {
+        if (list().some((other) => other.id === id || sameName(other.name, removed.name)))
+          return duplicate('name');
+        // The record as it was, with its profile, first: secrets are stored for it.
+        const clientCertificate = pair?.ok === true ? removed.clientCertificate : null;
+        const restored = await seals.keep(id, () => ({
+          connections: store.read('connections').toSpliced(index, 0, { ...removed, clientCertificate }),
+          kinds: { ...store.read('kinds'), ...(kinds.length > 0 && { [id]: kinds }) },
+          grants: { ...store.read('grants'), ...(grants.length > 0 && { [id]: grants }) },
+          profiles: { ...store.read('profiles'), ...(profile !== undefined && { [id]: profile }) },
+        }));
+        const stored = restored.ok ? await putSecretsBack(goesOn) : restored;
+        if (!stored.ok || active?.connectionId !== id || store.read('active') !== null) return stored;
+        return store.write('active', active);
+      },
     };
   }
 
-  async function put(changed: Omit<Connection, 'clientCertificate'>): Promise<Outcome<{ id: string }>> {
+  async function put(
+    changed: Omit<Connection, 'clientCertificate'>,
+    write: Pick<Seals, 'keep'>['keep'] = (id, make) => seals.keep(id, make),
+  ): Promise<Outcome<{ id: string }>> {
     const before = list().find(({ id }) => id === changed.id);
-    const next: Connection = { ...changed, clientCertificate: null };
-    if (before) {
-      const needed = new Set(accountsOf(next));
-      if (next.proxyUser === '') needed.delete(secretAccount(next, { kind: 'proxyPassword' }));
-      // Whoever holds a new authority's key can stand in for the service: it is another address.
-      if (trustsMore(before, next)) needed.clear();
+    let keepsCertificate = false;
+    if (before && losesSecrets(before, changed)) {
+      const dropped = await dropSecrets(before.id);
+      if (!dropped.ok) return dropped;
+    } else if (before) {
+      const needed = new Set(accountsOf(changed));
+      if (changed.proxyUser === '') needed.delete(secretAccount(changed, { kind: 'proxyPassword' }));
       const withoutSecrets = await removeSecrets(
         accountsOf(before).filter((account) => !needed.has(account)),
       );
       if (!withoutSecrets.ok) return withoutSecrets;
-      if (!needed.has(certificateAccount(before))) {
-        const removed = await certificates.remove(before);
-        if (!removed.ok) return removed;
-      } else {
-        next.clientCertificate = list().find(({ id }) => id === next.id)?.clientCertificate ?? null;
-      }
+      keepsCertificate = needed.has(certificateAccount(before));
     }
     // Read again: another call may have been answered while the keychain was asked.
-    const others = list();
-    const index = others.findIndex(({ id }) => id === next.id);
-    const written = store.write('connections', index === -1 ? [...others, next] : others.with(index, next));
+    const withNext = (): Connection[] => {
+      const all = store.read('connections');
+      const known = all.find(({ id }) => id === changed.id);
+      const clientCertificate = keepsCertificate ? (known?.clientCertificate ?? null) : null;
+      const next = { ...changed, clientCertificate };
+      return known === undefined ? [...all, next] : all.map((one) => (one === known ? next : one));
+    };
+    const written = await write(changed.id, () => ({ connections: withNext() }));
     if (!written.ok) return written;
+    const next = changed;
     // The built-in service has another port at each start and is the same.
     if (before && !next.builtIn && before.baseUrl !== next.baseUrl) {
       const forgotten = setGrants(next.id, []);
@@ -281,9 +317,9 @@ export function createConnections({
     list,
     find,
     dropSecrets,
-    hasSecrets(id) {
+    async hasSecrets(id) {
       const found = find(id);
-      return found.ok && accountsOf(found.value).some((account) => keychain.peek(account) !== 'missing');
+      return found.ok ? isAnyStored(accountsOf(found.value)) : found;
     },
 
     views: () =>
@@ -320,17 +356,20 @@ export function createConnections({
         return failed('connection.host', { subject: new URL(checked.value.baseUrl).hostname });
       const next = { ...checked.value, id: draft.id ?? newId(), builtIn: false };
       const before = list().find(({ id }) => id === next.id);
-      const trusted = [before?.extraCa ?? '', onlyAuthorities ?? ''].join('\n');
-      if (onlyAuthorities !== null && addsAuthority(trusted, next.extraCa))
-        return failed('settings.managed', { subject: 'extraCa' });
       const changed = before === undefined ? done(new Set<string>()) : await seals.changed();
       if (!changed.ok) return changed;
-      if (changed.value.has(next.id)) {
+      const isChanged = changed.value.has(next.id);
+      // An authority that somebody wrote into the file was never trusted.
+      const trusted = [isChanged ? '' : (before?.extraCa ?? ''), onlyAuthorities ?? ''].join('\n');
+      if (onlyAuthorities !== null && addsAuthority(trusted, next.extraCa))
+        return failed('settings.managed', { subject: 'extraCa' });
+      if (isChanged) {
         const dropped = await dropSecrets(next.id);
-        if (!dropped.ok) return dropped;
-        seals.accept(next.id);
+        return dropped.ok ? put(next, (id, make) => seals.accept(id, make)) : dropped;
       }
-      return isLoweredWithSecrets(next) ? failed('connection.environment') : put(next);
+      const isLowered = await isLoweredWithSecrets(next);
+      if (!isLowered.ok) return isLowered;
+      return isLowered.value ? failed('connection.environment') : put(next);
     },
 
     async configure(id, changes) {
@@ -370,20 +409,23 @@ export function createConnections({
     async remove(id) {
       const found = find(id);
       if (!found.ok) return found;
-      const restore = await readForRestore(found.value);
-      const withoutSecrets = await removeSecrets(accountsOf(found.value));
-      if (!withoutSecrets.ok) return withoutSecrets;
-      const certificate = await certificates.remove(found.value);
-      if (!certificate.ok) return certificate;
-      if (store.read('active')?.connectionId === id) {
-        const left = store.write('active', null);
-        if (!left.ok) return left;
+      const { restore, putSecretsBack } = await readForRestore(found.value);
+      // Their key last: as long as it is there, what is gone already can be put back.
+      const gone = await removeSecrets(new Set([...indexedAccounts(id), ...accountsOf(found.value)]));
+      const certificate = gone.ok ? await certificates.remove(found.value) : gone;
+      const withoutKey = certificate.ok ? await seals.forgetKey(id) : certificate;
+      if (!withoutKey.ok) {
+        await putSecretsBack();
+        return withoutKey;
       }
-      for (const forgotten of [setGrants(id, []), setGivenKinds(id, [])]) if (!forgotten.ok) return forgotten;
-      const removed = store.write(
-        'connections',
-        list().filter((connection) => connection.id !== id),
-      );
+      const without = <T>({ [id]: _, ...others }: Record<string, T>): Record<string, T> => others;
+      const removed = await seals.keep(id, () => ({
+        connections: store.read('connections').filter((connection) => connection.id !== id),
+        kinds: without(store.read('kinds')),
+        grants: without(store.read('grants')),
+        profiles: without(store.read('profiles')),
+        ...(store.read('active')?.connectionId === id && { active: null }),
+      }));
       return removed.ok ? done(restore) : removed;
     },
 
@@ -450,18 +492,34 @@ export function createConnections({
 }
 
 const nothing: ReadonlySet<string> = new Set();
-const noSeals = {
-  changed: () => Promise.resolve(done(nothing)),
-  known: () => nothing,
-  accept: () => undefined,
-};
 
-/** The built-in service makes an authority of its own at each start. */
-function trustsMore(
-  before: Pick<Connection, 'extraCa'>,
-  next: Pick<Connection, 'extraCa' | 'builtIn'>,
+/** Where nothing is sealed, writes are as they come. */
+function withoutSeals(store: ConnectionsOptions['store']): NonNullable<ConnectionsOptions['seals']> {
+  const write: Seals['keep'] = (_id, make) => {
+    const written = Object.entries(make()).map(([name, value]) => store.write(name as never, value as never));
+    return Promise.resolve(written.find(({ ok }) => !ok) ?? done(null));
+  };
+  return {
+    changed: () => Promise.resolve(done(nothing)),
+    known: () => nothing,
+    keep: write,
+    accept: write,
+    forgetKey: () => Promise.resolve(done(true)),
+  };
+}
+
+const originOf = (baseUrl: string): string => new URL(baseUrl).origin;
+
+/**
+ * Whether a change of a connection ends its secrets: another host, or an added authority, since whoever holds its key can stand
+ * in for the service. The built-in service has a port and an authority of its own at each start.
+ */
+function losesSecrets(
+  before: Pick<Connection, 'baseUrl' | 'extraCa'>,
+  next: Pick<Connection, 'baseUrl' | 'extraCa' | 'builtIn'>,
 ): boolean {
-  return !next.builtIn && addsAuthority(before.extraCa, next.extraCa);
+  if (next.builtIn) return false;
+  return originOf(before.baseUrl) !== originOf(next.baseUrl) || addsAuthority(before.extraCa, next.extraCa);
 }
 
 /** A service may take a definition's name in other capitals. */

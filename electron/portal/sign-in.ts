@@ -107,7 +107,7 @@ export function createPortalTokens({ keychain, now }: PortalTokensOptions): Port
 
   async function remove(account: string): Promise<Outcome<null>> {
     inMemory.delete(account);
-    return keychain.peek(account) === 'missing' ? done(null) : keychain.remove(account);
+    return keychain.remove(account);
   }
 
   return {

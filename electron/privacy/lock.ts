@@ -22,6 +22,8 @@ export interface UnlockAttemptsStore {
 /** The app's lock: locks by itself after idle time. What else locks it is in `watch-away.ts`. */
 export interface Lock {
   state(): LockState;
+  /** How often it was opened. */
+  openings(): number;
   /** Locks now. */
   now(): LockState;
   /** The person did something. */
@@ -29,9 +31,9 @@ export interface Lock {
   /**
    * A passphrase of at most 1,000 characters; without one set, any unlocks. Failures: unlock.wrong and unlock.wait, both
    * with `retryAfterMs`; unlock.verifier-lost; keychain.*; file.* after three wrong ones that could not be counted on the
-   * disk.
+   * disk. It opens once `before` has ended, and stays locked where it was to lock meanwhile.
    */
-  unlock(passphrase: string): Promise<Outcome<LockState>>;
+  unlock(passphrase: string, before?: () => Promise<unknown>): Promise<Outcome<LockState>>;
   /** Checks the passphrase again while the app is open; without one set, any will do. Failures: as `unlock`. */
   check(passphrase: string): Promise<Outcome<null>>;
   /**
@@ -40,10 +42,10 @@ export interface Lock {
    */
   setPassphrase(current: string, next: string): Promise<Outcome<LockState>>;
   /**
-   * Unlocks after all secrets are forgotten: who has lost the passphrase, or removed its verifier, gets in, but to nothing.
+   * Unlocks after all secrets are forgotten, as `unlock`: who has lost the passphrase, or removed its verifier, gets in, but to nothing.
    * Failures: call.refused where it is open, or has no passphrase; those of forgetting.
    */
-  reset(): Promise<Outcome<LockState>>;
+  reset(before?: () => Promise<unknown>): Promise<Outcome<LockState>>;
   /** Called at every change of `state()`. */
   onChange(listener: () => void): () => void;
   close(): void;
@@ -102,6 +104,9 @@ export async function openLock({
   /** On the monotonic clock: setting the wall clock neither shortens nor lengthens the wait. */
   let notBefore = clock.monotonic() + (await readWait(before));
   let locked = passphraseSet();
+  let openings = 0;
+  /** How often it was to lock. */
+  let asked = 0;
   let lastActive = clock.monotonic();
   let timerIdleMs = 0;
   let stopTimer = () => {};
@@ -145,6 +150,7 @@ export async function openLock({
   });
 
   function lock() {
+    asked++;
     if (locked) return;
     locked = true;
     stopTimer();
@@ -205,8 +211,13 @@ export async function openLock({
     return done(state());
   }
 
-  function open(): Outcome<LockState> {
+  async function open(before: () => Promise<unknown> = () => Promise.resolve()): Promise<Outcome<LockState>> {
+    const begun = openings + asked;
+    await before();
+    // Somebody locked, or the screen did, or another call has opened it.
+    if (openings + asked !== begun) return done(state());
     locked = false;
+    openings++;
     lastActive = clock.monotonic();
     watchIdle();
     changes.emit();
@@ -217,6 +228,7 @@ export async function openLock({
 
   return {
     state,
+    openings: () => openings,
     now() {
       lock();
       return state();
@@ -232,11 +244,11 @@ export async function openLock({
       if (idleMs() !== timerIdleMs) watchIdle();
     },
 
-    async unlock(passphrase) {
+    async unlock(passphrase, before) {
       if (!locked) return done(state());
       if (setting !== null) await setting;
       const checked = await checkPassphrase(passphrase);
-      return checked.ok ? open() : checked;
+      return checked.ok ? open(before) : checked;
     },
 
     check: checkPassphrase,
@@ -254,7 +266,7 @@ export async function openLock({
       return set;
     },
 
-    async reset() {
+    async reset(before) {
       if (!locked || !passphraseSet()) return failed('call.refused');
       const forgotten = await forgetSecrets();
       if (!forgotten.ok) return forgotten;
@@ -263,7 +275,7 @@ export async function openLock({
       verifier = done(null);
       wrong = 0;
       notBefore = clock.monotonic();
-      return open();
+      return open(before);
     },
 
     onChange: (listener) => changes.on(listener),

@@ -6,6 +6,7 @@ import { administrationProfile } from './administration-profile.ts';
 import { type OperationName, type Parameter, operationNames, operations } from './operations.ts';
 import { addressed, canBeTakenFor, templatePath, type AddressParameter } from './addresses.ts';
 import { webhookProfile } from './webhook-profile.ts';
+import { pins } from './pins.ts';
 import { headers, member, members, nothing, path, successFlag } from './profile-fields.ts';
 
 /** Values and passwords travel in a body: addresses are logged by every proxy on the way. */
@@ -146,7 +147,6 @@ type OperationProfile = Omit<z.infer<ReturnType<typeof operationProfile>>, 'quer
   readonly query: Readonly<Record<string, AddressParameter>>;
 };
 
-const pin = z.string().regex(/^[A-Za-z0-9+/]{43}=$/);
 const codes = z.array(z.string().min(1).max(200)).max(100);
 
 /**
@@ -275,13 +275,7 @@ export const serviceProfile = z
     administration: administrationProfile
       .nullable()
       .describe('The portal operations of administrators; null where the service has none'),
-    /**
-     * Host name of a connection → SHA-256 of the public keys (SPKI, base64) that its certificate may have. With a spare
-     * one: else the day the key changes is the day nobody can work.
-     */
-    pins: z
-      .record(z.string().min(1).max(300), z.array(pin).min(2).max(10))
-      .describe('Host name and the SHA-256 of the public keys that its certificate may have, two at least'),
+    pins,
   })
   .superRefine((profile, context) => {
     const refuse = (...path: string[]): void =>

@@ -1,8 +1,10 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { done, failed, type FailureCode, type Outcome } from '../contract/errors.ts';
 import { defaultSettings, type Settings } from '../contract/models/app.ts';
 import { builtInId } from '../contract/models/connection.ts';
-import type { SecretsKey } from '../storage/secrets-key.ts';
+import type { ConnectionKey, ConnectionKeys } from '../storage/connection-keys.ts';
+import type { OpenedKey, SecretsKey } from '../storage/secrets-key.ts';
+import { createSerialQueue } from '../util/serial-queue.ts';
 import type { SettingsDocument } from './settings.ts';
 import type { Store, WholeStore } from './store.ts';
 
@@ -15,13 +17,34 @@ export interface Seals {
   changed(): Promise<Outcome<ReadonlySet<string>>>;
   /** The same, as far as it is known by now. */
   known(): ReadonlySet<string>;
-  /** The next write of it is a person's who has looked at it. Its secrets must be gone. */
-  accept(id: string): void;
+  /** What no earlier start dealt with as it is now, the lock's settings first. Failures: as `changed`. */
+  left(): Promise<Outcome<readonly string[]>>;
   /** What was found is dealt with: a later start need not say it again. Failures: file.*. */
-  dealtWith(id: string): Outcome<null>;
-  /** Whether an earlier start dealt with it as it is now. */
-  isDealtWith(id: string): boolean;
-  /** The key was removed with all secrets: with the next one everything is adopted, as at the first start. */
+  dealtWith(ids: readonly string[]): Outcome<null>;
+  /** Sets the settings that are sealed back to their defaults. Failures: file.*. */
+  resetSettings(): Outcome<null>;
+  /**
+   * Writes a connection's record. Its secrets are for the new one from then on: no other write of what trust hangs on keeps
+   * them. `make` is called again after the keychain was asked. Failures: connection.changed, keychain.*, file.*.
+   */
+  keep(id: string, make: () => Values): Promise<Outcome<null>>;
+  /**
+   * Writes a connection's record as a person has it who has looked at it; what is not in its form, the profile and the given
+   * kinds, is removed with it. Its secrets must be gone. Failures: as `keep`.
+   */
+  accept(id: string, make: () => Values): Promise<Outcome<null>>;
+  /**
+   * The key of a connection's secrets, which opens them for the record that they were stored for; with `need` it is made where
+   * there is none. Failures: as `changed`, keychain.unavailable, connection.changed, connection.unknown.
+   */
+  keyOf(id: string, need?: { readonly takesOver: boolean }): Promise<Outcome<ConnectionKey | null>>;
+  /** Removes that key, and answers whether there was one. What it opened is lost, wherever it is stored. Failures: keychain.*. */
+  forgetKey(id: string): Promise<Outcome<boolean>>;
+  /** All of a connection's secrets are under its key. Failures: keychain.*. */
+  takenOver(id: string): Promise<Outcome<null>>;
+  /** Takes all that there is for changed and dealt with: nobody has looked at it. Failures: as `changed`, file.*. */
+  distrustAll(): Promise<Outcome<null>>;
+  /** The key was replaced, with all secrets gone: what there is is held against the new one. */
   forget(): void;
 }
 
@@ -33,9 +56,15 @@ export const settingsRecord = 'settings.lock';
  * account can write the settings file, and nobody can make a seal without the keychain. Record and seal are one write, so
  * that a process that is killed leaves both or neither. What did not fit at the start is not sealed before it is accepted.
  *
+ * A seal proves that this app wrote a record, not when. So the key of a connection's secrets names the record that they were
+ * stored for (`recordsOf`): under another one, an earlier one too, it counts as changed. While such a record is written
+ * the key names both, so that a process that is killed leaves secrets that open.
+ *
  * With a key that no seal was made with, everything is adopted: at the first start of this version, and on another machine,
  * whose keychain has no secret of theirs. Whoever removes the key from the keychain has removed the secrets with it
- * (`SecretsKey`). A file that was written earlier fits as well: a backup is no alarm.
+ * (`SecretsKey`). A file that was written earlier fits as well where the secrets are for it: a backup is no alarm.
+ *
+ * Of an id that two records have the first is read, and it counts as changed.
  *
  * While the key can't be had since the keychain is locked, no record can be changed. Without a keyring records are written
  * without a seal; where there were seals, they count as changed once the keyring is back.
@@ -43,51 +72,73 @@ export const settingsRecord = 'settings.lock';
 export function withSeals(
   store: WholeStore<SettingsDocument>,
   key: Pick<SecretsKey, 'read'>,
+  keys: ConnectionKeys,
   /** Called once everything that there is has a seal. Until it has ended well, everything is adopted again. */
   onAdopted: () => Promise<unknown>,
 ): { readonly store: Store<SettingsDocument>; readonly seals: Seals } {
   const read: Read = (name) => store.read(name);
   const changed = new Set<string>();
+  /** What reads or replaces a connection's key, one after the other. */
+  const queue = createSerialQueue();
   let sealKey: Uint8Array | null = null;
+  let opening: Promise<Outcome<null>> | null = null;
   /** Why there is no key; null where none is needed. */
   let missing: FailureCode | null = 'keychain.locked';
 
-  async function open(): Promise<Outcome<null>> {
-    if (sealKey !== null) return done(null);
+  function open(): Promise<Outcome<null>> {
+    if (sealKey !== null) return Promise.resolve(done(null));
+    opening ??= openNow().finally(() => (opening = null));
+    return opening;
+  }
+
+  async function openNow(): Promise<Outcome<null>> {
     const found = await key.read();
-    if (isOpen()) return done(null);
-    if (!found.ok) {
-      const { code } = found.failure;
+    const misfits = found.ok ? await findMisfits(found.value) : found;
+    if (!misfits.ok) {
+      const { code } = misfits.failure;
       missing = code === 'keychain.unavailable' ? null : code;
-      return missing === null ? done(null) : found;
+      return missing === null ? done(null) : misfits;
     }
-    const { bytes, isNew } = found.value;
-    sealKey = bytes;
-    if (!isNew) for (const id of records(read).keys()) if (!fits(id, 'as written')) changed.add(id);
+    if (!found.ok) return found;
+    for (const id of misfits.value) changed.add(id);
+    sealKey = found.value.bytes;
     const sealed = write({});
-    if (sealed.ok && isNew) await onAdopted();
+    if (sealed.ok && found.value.isNew) await onAdopted();
     return done(null);
   }
 
-  const isOpen = (): boolean => sealKey !== null;
+  async function findMisfits({ bytes, isNew }: OpenedKey): Promise<Outcome<readonly string[]>> {
+    if (isNew) return done([]);
+    const misfits: string[] = [];
+    const current = recordsOf(read);
+    for (const [id, record] of records(read)) {
+      if (!fits(bytes, id, 'as written', record)) {
+        misfits.push(id);
+        continue;
+      }
+      const digest = current.get(id);
+      if (digest === undefined) continue;
+      const known = await keys.read(id);
+      if (!known.ok) return known;
+      const names = known.value?.records ?? [digest];
+      if (!names.includes(digest)) misfits.push(id);
+      // Left by a process that was killed between the two. Where it can't be written, the next start tries again.
+      else if (names.length > 1) await keys.replace(id, () => ({ records: [digest] }));
+    }
+    return done(misfits);
+  }
 
-  function fits(id: string, state: SealedState): boolean {
-    const record = records(read).get(id);
+  function fits(bytes: Uint8Array, id: string, state: SealedState, record: string): boolean {
     const seal = store.read('seals')[id];
-    return (
-      sealKey !== null &&
-      record !== undefined &&
-      seal !== undefined &&
-      isSame(seal, sealOf(sealKey, state, record))
-    );
+    return seal !== undefined && isSame(seal, sealOf(bytes, state, record));
   }
 
   /** Writes members and the seals that are theirs, at once. */
-  function write(members: Values): Outcome<null> {
+  function write(members: Values, accepted?: string): Outcome<null> {
     const before = records(read);
     const after = records((name) => members[name] ?? store.read(name));
-    const altered = [...after].filter(([id, record]) => before.get(id) !== record).map(([id]) => id);
-    if (altered.length > 0 && sealKey === null && missing !== null) {
+    const altered = new Set([...after].filter(([id, record]) => before.get(id) !== record).map(([id]) => id));
+    if (altered.size > 0 && sealKey === null && missing !== null) {
       // The keychain may have been unlocked since: then the next try finds it open.
       void open();
       return failed(missing);
@@ -97,49 +148,182 @@ export function withSeals(
     for (const [id, record] of after) {
       // Of one that does not fit, what stands there: it must not fit at the next start either.
       const seal =
-        sealKey === null || changed.has(id)
-          ? altered.includes(id)
+        sealKey === null || (changed.has(id) && id !== accepted)
+          ? altered.has(id)
             ? undefined
             : known[id]
           : sealOf(sealKey, 'as written', record);
       if (seal !== undefined) seals[id] = seal;
     }
     const isSealed = JSON.stringify(known) === JSON.stringify(seals);
-    return store.writeAll({ ...members, ...(!isSealed && { seals }) });
+    const written = store.writeAll({ ...members, ...(!isSealed && { seals }) });
+    if (written.ok && accepted !== undefined) changed.delete(accepted);
+    return written;
   }
+
+  /** The record that a connection has after a write; undefined where it has none. */
+  const recordAfter = (id: string, members: Values): string | undefined =>
+    recordsOf((name) => members[name] ?? store.read(name)).get(id);
+
+  async function keep(id: string, make: () => Values): Promise<Outcome<null>> {
+    await open();
+    return queue(async () => {
+      for (;;) {
+        const before = recordAfter(id, {});
+        const after = recordAfter(id, make());
+        if (
+          sealKey === null ||
+          changed.has(id) ||
+          before === undefined ||
+          after === undefined ||
+          before === after
+        )
+          return write(make());
+        const known = await keys.read(id);
+        if (!known.ok) return known;
+        if (known.value === null) return write(make());
+        if (!known.value.records.includes(before)) return failed('connection.changed');
+        const both = await keys.replace(id, () => ({ records: [before, after] }));
+        if (!both.ok) return both;
+        // Another call may have written meanwhile.
+        if (recordAfter(id, {}) !== before || recordAfter(id, make()) !== after) continue;
+        const written = write(make());
+        // Where it can't be written, the next start tries again.
+        await keys.replace(id, () => ({ records: [written.ok ? after : before] }));
+        return written;
+      }
+    });
+  }
+
+  const seals: Seals = {
+    async changed() {
+      const opened = await open();
+      return opened.ok ? done(changed) : opened;
+    },
+    known: () => changed,
+    async left() {
+      const opened = await open();
+      if (!opened.ok) return opened;
+      const all = records(read);
+      const left: string[] = [];
+      for (const id of changed) {
+        const record = all.get(id);
+        const isDealtWith =
+          record !== undefined && sealKey !== null && fits(sealKey, id, 'dealt with', record);
+        // Put back after its secrets were entered anew, it is found once more.
+        const known = isDealtWith ? await keys.read(id) : done(null);
+        if (!known.ok) return known;
+        if (!isDealtWith || known.value !== null) left.push(id);
+      }
+      return done(
+        left.sort((one, other) => Number(other === settingsRecord) - Number(one === settingsRecord)),
+      );
+    },
+    dealtWith(ids) {
+      const all = records(read);
+      const seals = { ...store.read('seals') };
+      for (const id of ids) {
+        const record = all.get(id);
+        if (sealKey !== null && record !== undefined) seals[id] = sealOf(sealKey, 'dealt with', record);
+      }
+      return store.write('seals', seals);
+    },
+    resetSettings: () => write({ settings: withoutLockSettings(store.read('settings')) }, settingsRecord),
+    keep,
+    async accept(id, make) {
+      const opened = await open();
+      if (!opened.ok) return opened;
+      return queue(async () => {
+        const known = sealKey === null ? done(null) : await keys.read(id);
+        if (!known.ok) return known;
+        if (known.value !== null) return failed('connection.changed');
+        const { [id]: _, ...profiles } = store.read('profiles');
+        const { [id]: __, ...kinds } = store.read('kinds');
+        return write({ ...make(), profiles, kinds }, id);
+      });
+    },
+    async keyOf(id, need) {
+      const opened = await open();
+      if (!opened.ok) return opened;
+      return queue(async () => {
+        if (sealKey === null) return failed('keychain.unavailable');
+        if (changed.has(id)) return failed('connection.changed');
+        const record = recordAfter(id, {});
+        if (record === undefined) return failed('connection.unknown');
+        const known = await keys.read(id);
+        if (!known.ok) return known;
+        if (known.value !== null)
+          return known.value.records.includes(record) ? known : failed('connection.changed');
+        return need === undefined ? done(null) : keys.make(id, record, need.takesOver);
+      });
+    },
+    async forgetKey(id) {
+      const opened = await open();
+      if (!opened.ok) return opened;
+      return queue(async () => {
+        if (sealKey === null) return done(true);
+        const known = await keys.read(id);
+        if (!known.ok) return known;
+        const removed = await keys.remove(id);
+        return removed.ok ? done(known.value !== null) : removed;
+      });
+    },
+    takenOver: (id) => queue(() => keys.replace(id, () => ({ takesOver: false }))),
+    async distrustAll() {
+      const opened = await open();
+      if (!opened.ok) return opened;
+      const reset = seals.resetSettings();
+      return reset.ok ? seals.dealtWith([...changed]) : reset;
+    },
+    forget() {
+      sealKey = null;
+      missing = 'keychain.locked';
+      changed.clear();
+    },
+  };
 
   return {
     store: {
       damage: store.damage,
-      read,
+      read: (name) =>
+        name === 'connections' ? (once(store.read('connections')) as never) : store.read(name),
       write: (name, value) => (sealedMembers.has(name) ? write({ [name]: value }) : store.write(name, value)),
     },
-    seals: {
-      async changed() {
-        const opened = await open();
-        return opened.ok ? done(changed) : opened;
-      },
-      known: () => changed,
-      accept: (id) => void changed.delete(id),
-      isDealtWith: (id) => fits(id, 'dealt with'),
-      forget() {
-        sealKey = null;
-        missing = 'keychain.locked';
-        changed.clear();
-      },
-      dealtWith(id) {
-        const record = records(read).get(id);
-        if (sealKey === null || record === undefined) return done(null);
-        return store.write('seals', {
-          ...store.read('seals'),
-          [id]: sealOf(sealKey, 'dealt with', record),
-        });
-      },
-    },
+    seals,
   };
 }
 
+/** Members of the settings file with their values. */
 type Values = Parameters<WholeStore<SettingsDocument>['writeAll']>[0];
+
+/** The first of each id. */
+function once<T extends { readonly id: string }>(list: readonly T[]): T[] {
+  const seen = new Set<string>();
+  return list.filter(({ id }) => !seen.has(id) && seen.add(id));
+}
+
+/**
+ * What of each connection's record its secrets are stored for: where they are sent, and whom and what that trusts. Limits,
+ * policies and definitions of yesterday may be put back with the secrets of today.
+ */
+function recordsOf(read: Read): Map<string, string> {
+  const profiles = read('profiles');
+  return new Map(
+    once(read('connections').filter(({ id }) => id !== builtInId)).map(
+      ({ id, environment, baseUrl, extraCa }) => {
+        const record = JSON.stringify([
+          form,
+          id,
+          environment,
+          baseUrl,
+          extraCa,
+          inOrder(profiles[id] ?? null),
+        ]);
+        return [id, createHash('sha256').update(record).digest('hex')];
+      },
+    ),
+  );
+}
 
 /** Members of the file whose writes change a record. */
 const sealedMembers: ReadonlySet<string> = new Set(['connections', 'profiles', 'kinds', 'settings']);
@@ -183,11 +367,14 @@ function records(read: Read): Map<string, string> {
     clipboardSeconds,
     caseRequired,
   ]);
-  return new Map([...texts, [settingsRecord, lock]]);
+  const all = new Map([[settingsRecord, lock]]);
+  // Of two records with one id, both: no seal was made for them.
+  for (const [id, text] of texts) all.set(id, all.has(id) ? `${all.get(id)}\n${text}` : text);
+  return all;
 }
 
 /** The settings with those that are sealed as they are in a fresh installation. */
-export function withoutLockSettings(settings: Settings): Settings {
+function withoutLockSettings(settings: Settings): Settings {
   const { lockAfterMinutes, revealSeconds, clipboardSeconds, caseRequired } = defaultSettings;
   return { ...settings, lockAfterMinutes, revealSeconds, clipboardSeconds, caseRequired };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mapping } from '../contract/models/mapping.ts';
 import { tableLayout } from '../contract/models/rows.ts';
-import { connection, givenKind, policyGrants } from '../contract/models/connection.ts';
+import { builtInId, connection, givenKind, policyGrants } from '../contract/models/connection.ts';
 import { count, id, instant, name } from '../contract/models/fields.ts';
 import { defaultSettings, settings } from '../contract/models/app.ts';
 import type { Migrations } from './store.ts';
@@ -44,7 +44,8 @@ function entry<S extends z.ZodType>(schema: S, initial: z.infer<S>) {
  */
 export const settingsDocument = {
   settings: entry(settings, defaultSettings),
-  connections: entry(z.array(connection), []),
+  /** What has the built-in service's id is its: secrets of that id are made at each start, and not encrypted. */
+  connections: entry(z.array(connection.refine(({ id, builtIn }) => id !== builtInId || builtIn)), []),
   active: entry(z.strictObject({ connectionId: id, policy: name }).nullable(), null),
   /** The version of the app that ran last; '' before there was one that noted it. */
   ranVersion: entry(z.string().max(50), ''),

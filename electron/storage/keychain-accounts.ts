@@ -36,7 +36,10 @@ export function portalAccount(connection: ConnectionOrigin): string {
   return `${accountPrefix(connection)}:portal`;
 }
 
-/** All accounts a connection can have in the keychain. */
+/** The account of the key of a connection's secrets: the same whatever its address. */
+export const connectionKeyAccount = (id: string): string => `connection-key:${id}`;
+
+/** All accounts a connection can have in the keychain for its address. */
 export function accountsOf(connection: ConnectionOrigin & Pick<Connection, 'policies'>): string[] {
   const secrets: SecretName[] = [
     { kind: 'apiKey' },
@@ -85,7 +88,8 @@ export function accountsOfHome(
   index: readonly string[],
   connections: readonly Parameters<typeof accountsOf>[0][],
 ): string[] {
-  return [...new Set([...index, ...connections.flatMap(accountsOf), ...fixedAccounts])];
+  const keys = connections.map(({ id }) => connectionKeyAccount(id));
+  return [...new Set([...index, ...connections.flatMap(accountsOf), ...fixedAccounts, ...keys])];
 }
 
 const accountPrefix = ({ id, baseUrl }: ConnectionOrigin) => `${id}:${shortHash(new URL(baseUrl).origin)}`;

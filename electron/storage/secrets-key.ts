@@ -1,8 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
-import { createRecordCipher, type RecordCipher } from './encryption.ts';
-import { holdsSecret } from './keychain-accounts.ts';
+import { createRecordCipher } from './encryption.ts';
+import { connectionOf, holdsSecret } from './keychain-accounts.ts';
 import { keySecret, maxSecretBytes, newKey, type Keychain } from './keychain.ts';
 import { openKey, wrapKey } from './passphrase.ts';
 
@@ -33,8 +33,11 @@ export interface SecretsKey {
   isClear(): Promise<boolean>;
   /** From now on a record without a seal was changed by somebody else. Failures: keychain.*. */
   adopted(): Promise<Outcome<null>>;
-  /** Its entries were removed: the next one is new. */
-  forget(): void;
+  /**
+   * Puts a new key in the place of one whose secrets were removed, without a passphrase. Nothing is adopted under it: who
+   * resets the lock has not looked at what there is. Failures: keychain.*.
+   */
+  renew(): Promise<Outcome<null>>;
 }
 
 export interface OpenedKey {
@@ -78,10 +81,16 @@ export function createSecretsKey(keychain: Pick<Keychain, 'keep' | 'read' | 'sto
 
   async function putWrapped(passphrase: string, key: OpenedKey, cost?: number): Promise<Outcome<string>> {
     const text = await wrapKey(passphrase, key.bytes, cost);
+    const before = await keychain.read(verifierAccount);
     const stored = await keychain.store(verifierAccount, key.isNew ? text + newMark : text);
     if (!stored.ok) return stored;
     const removed = await keychain.remove(clearAccount);
-    return removed.ok ? done(text) : removed;
+    if (removed.ok) return done(text);
+    // Who hears that it failed must not find it in force at the next start.
+    const undone = before.ok
+      ? await keychain.store(verifierAccount, before.value)
+      : await keychain.remove(verifierAccount);
+    return undone.ok ? removed : done(text);
   }
 
   return {
@@ -119,6 +128,10 @@ export function createSecretsKey(keychain: Pick<Keychain, 'keep' | 'read' | 'sto
           const text = Buffer.from(opened.bytes).toString('base64');
           const stored = await keychain.store(clearAccount, opened.isNew ? text + newMark : text);
           if (!stored.ok) return stored;
+        } else {
+          // Set in an earlier run, while this one began without a keyring: without it the key would be lost.
+          const wrapped = await keychain.read(verifierAccount);
+          if (wrapped.ok && wrapped.value !== temporary) return failed('app.locked');
         }
         return keychain.remove(verifierAccount);
       }),
@@ -139,92 +152,185 @@ export function createSecretsKey(keychain: Pick<Keychain, 'keep' | 'read' | 'sto
         opened = { ...opened, isNew: false };
         return done(null);
       }),
-    forget: () => (opened = null),
+    renew: () =>
+      queue(async () => {
+        const made = newKey();
+        // In this order: a process that is killed between the two leaves the passphrase, and `open` removes the new one.
+        const stored = await keychain.store(clearAccount, made);
+        if (!stored.ok) return stored;
+        const removed = await keychain.remove(verifierAccount);
+        if (!removed.ok) return removed;
+        temporary = null;
+        opened = stored.value === 'stored' ? { bytes: bytesOf(made), isNew: false } : null;
+        // Without a keyring nothing outlives this run, and nothing is encrypted.
+        return opened === null ? keychain.remove(clearAccount) : done(null);
+      }),
   };
 }
 
-/** In front of what is encrypted. What has none was stored by an earlier version, or in a run without a keyring. */
-const prefix = 'encrypted:';
+/**
+ * In front of what is encrypted under a connection's key, and of what is encrypted under the secrets' key itself: the key of
+ * results, and secrets of connections of before they had a key each. What has neither was stored by an earlier version.
+ */
+const prefixes = { connection: 'bound:', own: 'encrypted:' } as const;
+const isEncrypted = (text: string): boolean =>
+  Object.values(prefixes).some((prefix) => text.startsWith(prefix));
 /** What always fits into an entry of the keychain once it is encrypted. */
-const maxBytes = Math.floor((maxSecretBytes - prefix.length) / 4) * 3 - 32;
+const maxBytes = Math.floor((maxSecretBytes - prefixes.own.length) / 4) * 3 - 32;
+
+/** How an account's secret is written and read. */
+interface Writing {
+  readonly encrypt: (secret: string) => string;
+  /** Null where it does not open. */
+  readonly decrypt: (text: string) => string | null;
+}
+
+/** Where the keys of connections come from. */
+interface Keys {
+  /**
+   * The key of a connection's secrets; with `need` it is made where there is none. Failures: keychain.unavailable without a
+   * keyring; connection.changed, or another that refuses the connection.
+   */
+  readonly keyOf: (
+    id: string,
+    need?: { readonly takesOver: boolean },
+  ) => Promise<Outcome<{ readonly bytes: Uint8Array; readonly takesOver: boolean } | null>>;
+  /** Called once all of a connection's secrets are encrypted under its key. */
+  readonly takenOver: (id: string) => Promise<unknown>;
+  /** Waited for before anything is given out or taken. Its failure refuses it. */
+  readonly ready: () => Promise<Outcome<unknown>>;
+}
 
 /**
- * A keychain that encrypts the secrets of connections and the key of results under `key`, and gives out or takes none of a
- * connection that `guard` refuses. The entry's account is authenticated: one that is put in another's place does not open.
- * Failures of `store`, `read`, `keep` and `key` besides the keychain's: those of `guard` and of the key.
+ * A keychain that encrypts the secrets of connections, each under its connection's key, and the key of results under `key`. It
+ * gives out or takes none of a connection whose key `keyOf` refuses. The entry's account is authenticated: one that is put in
+ * another's place does not open.
+ * Failures of `store`, `read`, `keep` and `key` besides the keychain's: those of `keyOf` and of the key.
  */
 export function withSecretsKey<K extends Keychain>(
   keychain: K,
   key: Pick<SecretsKey, 'read'>,
-  guard: (account: string) => Promise<Outcome<null>>,
+  { keyOf, takenOver, ready }: Keys,
 ): K {
-  /** Null without a keyring. */
-  async function cipherFor(account: string): Promise<Outcome<RecordCipher | null>> {
-    const guarded = await guard(account);
-    if (!guarded.ok) return guarded;
+  const writingUnder = (bytes: Uint8Array, account: string, prefix: string, subject: string): Writing => {
+    const cipher = createRecordCipher(bytes, subject);
+    return {
+      // Packed: a portal's token has more characters than bytes, and the keychain of Windows is small.
+      encrypt: (secret) => prefix + cipher.encrypt(deflateRawSync(secret), account).toString('base64'),
+      decrypt(text) {
+        if (!text.startsWith(prefix)) return null;
+        const packed = cipher.decrypt(Buffer.from(text.slice(prefix.length), 'base64'), account);
+        return packed === null ? null : inflateRawSync(packed).toString('utf8');
+      },
+    };
+  };
+
+  /** Also what was stored before anything was encrypted. */
+  async function ownWriting(account: string): Promise<Outcome<Writing>> {
     const opened = await key.read();
-    if (opened.ok) return done(createRecordCipher(opened.value.bytes, 'keychain'));
-    return opened.failure.code === 'keychain.unavailable' ? done(null) : opened;
+    if (!opened.ok) return opened;
+    const writing = writingUnder(opened.value.bytes, account, prefixes.own, 'keychain');
+    return done({ ...writing, decrypt: (text) => (isEncrypted(text) ? writing.decrypt(text) : text) });
   }
 
-  const decrypt = (cipher: RecordCipher, account: string, text: string): string | null => {
-    if (!text.startsWith(prefix)) return text;
-    const packed = cipher.decrypt(Buffer.from(text.slice(prefix.length), 'base64'), account);
-    return packed === null ? null : inflateRawSync(packed).toString('utf8');
-  };
-  // Packed: a portal's token has more characters than bytes, and the keychain of Windows is small.
-  const encrypt = (cipher: RecordCipher, account: string, secret: string): string =>
-    prefix + cipher.encrypt(deflateRawSync(secret), account).toString('base64');
+  /** Null without a keyring; `no key` where the connection has none. */
+  async function writingOf(account: string): Promise<Outcome<Writing | 'no key' | null>> {
+    const isReady = await ready();
+    if (!isReady.ok) return isReady;
+    const id = connectionOf(account);
+    const found = id === null ? done(null) : await keyOf(id);
+    if (!found.ok) return found.failure.code === 'keychain.unavailable' ? done(null) : found;
+    if (id !== null && found.value === null) return done('no key');
+    const own = id === null || found.value?.takesOver === true ? await ownWriting(account) : done(null);
+    if (!own.ok) return own.failure.code === 'keychain.unavailable' ? done(null) : own;
+    if (found.value === null) return own;
+    const writing = writingUnder(found.value.bytes, account, prefixes.connection, 'secrets');
+    const decrypt = (text: string) => writing.decrypt(text) ?? own.value?.decrypt(text) ?? null;
+    return done({ ...writing, decrypt });
+  }
 
-  /** What an earlier version stored is encrypted where it can be; it is read either way. */
-  async function encryptStored(cipher: RecordCipher, account: string, text: string): Promise<void> {
-    if (!text.startsWith(prefix)) await keychain.store(account, encrypt(cipher, account, text));
+  /**
+   * Makes the key of the account's connection, and encrypts under it what the connection has from before. A process that is killed
+   * meanwhile leaves a key that says so, and the next reading of each goes on.
+   */
+  async function makeKey(account: string): Promise<Outcome<null>> {
+    const id = connectionOf(account) ?? '';
+    const earlier = keychain.accounts().filter((one) => connectionOf(one) === id);
+    const made = await keyOf(id, { takesOver: earlier.length > 0 });
+    if (!made.ok || made.value?.takesOver !== true) return made.ok ? done(null) : made;
+    for (const one of earlier) {
+      const read = await changed.read(one);
+      if (!read.ok && read.failure.code !== 'credentials.missing') return read;
+    }
+    await takenOver(id);
+    return done(null);
+  }
+
+  /** As `writingOf`, with a key in any case. */
+  async function writingTo(account: string): Promise<Outcome<Writing | null>> {
+    let writing = await writingOf(account);
+    if (writing.ok && writing.value === 'no key') {
+      const made = await makeKey(account);
+      writing = made.ok ? await writingOf(account) : made;
+    }
+    if (!writing.ok) return writing;
+    return writing.value === 'no key' ? failed('credentials.missing') : done(writing.value);
+  }
+
+  /** Whether an account has something of before its connection had a key. */
+  async function isOfBefore(account: string, text: string): Promise<boolean> {
+    const own = await ownWriting(account);
+    return own.ok && own.value.decrypt(text) !== null;
   }
 
   const changed: Pick<Keychain, 'store' | 'read' | 'keep' | 'key'> = {
     async store(account, secret) {
-      if (!holdsSecret(account)) return keychain.store(account, secret);
-      const cipher = await cipherFor(account);
-      if (!cipher.ok) return cipher;
-      if (cipher.value === null || secret === '') return keychain.store(account, secret);
-      const text = encrypt(cipher.value, account, secret);
+      if (!holdsSecret(account) || secret === '') return keychain.store(account, secret);
+      const writing = await writingTo(account);
+      if (!writing.ok) return writing;
+      if (writing.value === null) return keychain.store(account, secret);
+      const text = writing.value.encrypt(secret);
       if (Buffer.byteLength(text) > maxSecretBytes)
         return failed('credentials.too-long', { subject: `${maxBytes}` });
       return keychain.store(account, text);
     },
     async read(account) {
       if (!holdsSecret(account)) return keychain.read(account);
-      const cipher = await cipherFor(account);
-      if (!cipher.ok) return cipher;
+      const known = await writingOf(account);
+      if (!known.ok) return known;
       const found = await keychain.read(account);
       if (!found.ok) return found;
-      if (cipher.value === null)
-        return found.value.startsWith(prefix) ? failed('keychain.unavailable') : found;
-      const secret = decrypt(cipher.value, account, found.value);
-      if (secret === null) {
+      if (known.value === null) return isEncrypted(found.value) ? failed('keychain.unavailable') : found;
+      if (known.value === 'no key' && (await isOfBefore(account, found.value))) {
+        const made = await makeKey(account);
+        return made.ok ? changed.read(account) : made;
+      }
+      const secret = known.value === 'no key' ? null : known.value.decrypt(found.value);
+      if (secret === null || known.value === 'no key') {
         // Its key is gone for good: the keychain must not go on saying that it is there.
         const removed = await keychain.remove(account);
         return removed.ok ? failed('credentials.missing') : removed;
       }
-      await encryptStored(cipher.value, account, found.value);
+      await encryptStored(known.value, account, found.value, secret);
       return done(secret);
     },
     async keep(account, secret) {
       if (!holdsSecret(account)) return keychain.keep(account, secret);
-      const found = await cipherFor(account);
+      const found = await writingTo(account);
       if (!found.ok) return found;
-      const cipher = found.value;
-      if (cipher === null) return keychain.keep(account, secret);
+      const writing = found.value;
+      if (writing === null) return keychain.keep(account, secret);
       const kept = await keychain.keep(account, {
-        make: () => encrypt(cipher, account, secret.make()),
+        make: () => writing.encrypt(secret.make()),
         fits: (text) => {
-          const stored = decrypt(cipher, account, text);
+          const stored = writing.decrypt(text);
           return stored !== null && secret.fits(stored);
         },
       });
       if (!kept.ok) return kept;
-      await encryptStored(cipher, account, kept.value);
-      return done(decrypt(cipher, account, kept.value) ?? '');
+      const stored = writing.decrypt(kept.value) ?? '';
+      await encryptStored(writing, account, kept.value, stored);
+      return done(stored);
     },
     async key(account) {
       if (!holdsSecret(account)) return keychain.key(account);
@@ -232,5 +338,17 @@ export function withSecretsKey<K extends Keychain>(
       return kept.ok ? done(new Uint8Array(Buffer.from(kept.value, 'base64'))) : kept;
     },
   };
+
+  /** What is in an earlier form is written anew where it can be; it is read either way. */
+  async function encryptStored(
+    writing: Writing,
+    account: string,
+    text: string,
+    secret: string,
+  ): Promise<void> {
+    const form = connectionOf(account) === null ? prefixes.own : prefixes.connection;
+    if (!text.startsWith(form)) await keychain.store(account, writing.encrypt(secret));
+  }
+
   return { ...keychain, ...changed };
 }

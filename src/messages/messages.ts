@@ -81,7 +81,7 @@ export function leftPartialsNotice(names: readonly string[]): string {
 
 /** What a person is told whose passphrase was lost, and the way on. */
 export const secretsForgottenNotice =
-  'The passphrase and all stored secrets were forgotten. Enter the API key and the passwords of your own connections again.';
+  'The passphrase and all stored secrets were forgotten. Look at each connection of your own, save it, and enter its API key and passwords again.';
 
 /** What a person is told at the first start of a newer version. */
 export const upgradeNotice = (before: string, now: string): string =>

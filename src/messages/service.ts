@@ -298,8 +298,8 @@ export const serviceMessages = {
     ),
   'connection.changed': () =>
     message(
-      'This connection was changed outside of Tokendesk. Its secrets were removed.',
-      'Check it on the Connections page, save it, and enter its secrets again.',
+      'This connection may have been changed outside of Tokendesk. Its secrets were removed.',
+      'Check it on the Connections page, save it, which removes its service profile, and enter its secrets again.',
     ),
   'connection.environment': () =>
     message(

@@ -1,11 +1,12 @@
 import fs from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { failed, type Outcome } from '../../electron/contract/errors.ts';
+import { defaultSettings } from '../../electron/contract/models/app.ts';
 import { entryName } from '../../electron/storage/keychain-accounts.ts';
 import { systemClock } from '../../electron/util/clock.ts';
 import { messageFor } from '../../src/messages/messages.ts';
 import { value } from '../support/audit-folder.ts';
-import { makeHome, secretsOfAcme, type EditedFile, type HomeApp } from '../support/edited-home.ts';
+import { acme, makeHome, secretsOfAcme, type EditedFile, type HomeApp } from '../support/edited-home.ts';
 import { fakeKeyring, type FakeKeyring } from '../support/fake-keyring.ts';
 import { startBatch } from '../support/running-batch.ts';
 import { obscured } from '../support/whole-app.ts';
@@ -136,7 +137,7 @@ test('as a new user: the folder is moved, and a backup of yesterday is put back'
 });
 
 test('as a new user: another computer, and a keyring that was lost, end in a sentence and a way on', async () => {
-  const { open, enterSecrets, lines } = await withPassphrase();
+  const { id, open, enterSecrets, lines } = await withPassphrase();
   const elsewhere = fakeKeyring();
   const app = await open(undefined, elsewhere);
   expect(value(await app.ask('app.state', {})).lock).toMatchObject({ locked: true, verifierLost: true });
@@ -144,7 +145,8 @@ test('as a new user: another computer, and a keyring that was lost, end in a sen
   const { summary, advice } = messageFor({ code: 'unlock.verifier-lost' });
   expect(`${summary} ${advice}`).toContain('This folder came from another computer, or somebody removed it.');
   value(await app.ask('lock.reset', {}));
-  expect([await app.use(), lines('ChangedOutside')]).toEqual(['credentials.missing', 0]);
+  expect([await app.use(), lines('ChangedOutside')]).toEqual(['connection.changed', 0]);
+  value(await app.ask('connections.save', { ...acme, id }));
   await enterSecrets(app);
   expect(await app.use()).toBe(reached);
   await app.close();
@@ -197,11 +199,13 @@ test('as a new user: the passphrase is forgotten, and the one way on is the loss
   expect(state).toEqual({ locked: false, passphraseSet: false, waitMs: 0 });
   expect([stored(), lines('ResetLock'), lines('ChangedOutside')]).toEqual([0, 1, 0]);
   expect(accountsIn(keyring)).not.toContain('lock:verifier');
-  expect(await app.use()).toBe('credentials.missing');
+  expect(await app.use()).toBe('connection.changed');
   expect(await app.view()).toMatchObject({ id, apiKey: 'missing', environment: 'production' });
   const after = JSON.parse(fs.readFileSync(settings(), 'utf8')) as EditedFile;
-  expect([after.connections, after.settings]).toEqual([before.connections, before.settings]);
-  // In the same run and in the next one what is entered again is used, and proves itself.
+  // What the lock hangs on begins anew: nothing says any more that it is as it was left.
+  expect([after.connections, after.settings]).toEqual([before.connections, defaultSettings]);
+  // Once it is saved, what is entered again is used in the same run and in the next one, and proves itself.
+  value(await app.ask('connections.save', { ...acme, id }));
   await enterSecrets(app);
   expect(await app.use()).toBe(reached);
   await app.close();
@@ -249,4 +253,121 @@ test('a passphrase of an earlier version opens its home once more, and wraps the
   const again = await open();
   value(await again.unlock(right));
   expect(await again.use()).toBe(reached);
+});
+
+test('till what an editor changed is dealt with the app stays locked, however long that takes', async () => {
+  const { open, keyring } = await withPassphrase();
+  const original = keyring.deletePassword.bind(keyring);
+  let go = (): void => undefined;
+  const held = new Promise<void>((resolve) => (go = resolve));
+  const app = await open((file) => {
+    file.settings = { ...defaultSettings, caseRequired: false };
+    for (const one of file.connections) one['environment'] = 'development';
+  });
+  let isHeld = false;
+  keyring.deletePassword = async (...given) => {
+    isHeld = true;
+    await held;
+    return original(...given);
+  };
+  const unlocking = app.unlock(right);
+  await vi.waitFor(() => expect(isHeld).toBe(true), 5_000);
+  expect([await isLocked(app), await app.use()]).toEqual([true, 'app.locked']);
+  go();
+  value(await unlocking);
+  expect(value(await app.ask('app.state', {}))).toMatchObject({
+    lock: { locked: false },
+    settings: { caseRequired: true },
+    connections: [{ changedOutside: true }],
+  });
+});
+
+test('an app that is to lock while it opens stays locked', async () => {
+  const { open, keyring } = await withPassphrase();
+  const original = keyring.getPassword.bind(keyring);
+  const app = await open();
+  let isLocking = false;
+  keyring.getPassword = async (...given) => {
+    // The first reading after the passphrase was checked.
+    if (given[1].includes('connection-key:') && !isLocking) {
+      isLocking = true;
+      await app.ask('lock.now', {});
+    }
+    return original(...given);
+  };
+  value(await app.unlock(right));
+  expect([isLocking, await isLocked(app)]).toEqual([true, true]);
+});
+
+test('a question of the lock is answered for that lock alone', async () => {
+  let answer = (_agreed: true | null): void => undefined;
+  let isAsked = false;
+  const home = await makeHome({
+    platform: {
+      confirm() {
+        isAsked = true;
+        return new Promise((resolve) => (answer = resolve));
+      },
+    },
+  });
+  const app = await home.open();
+  value(await setPassphrase(app, '', right));
+  await app.ask('lock.now', {});
+  const reset = app.ask('lock.reset', {});
+  await vi.waitFor(() => expect(isAsked).toBe(true));
+  value(await app.unlock(right));
+  await app.ask('lock.now', {});
+  answer(true);
+  expect(value(await reset)).toMatchObject({ locked: true, passphraseSet: true });
+  expect(home.stored()).toBe(2);
+  value(await app.unlock(right));
+  expect(await app.use()).toBe(reached);
+});
+
+test.each(['found before it', 'not yet found'])('a reset adopts no edit: one that was %s', async (when) => {
+  const { open, lines, settings } = await withPassphrase();
+  const app = await open((file) => {
+    file.settings = { ...defaultSettings, caseRequired: false };
+    for (const one of file.connections) one['environment'] = 'test';
+  });
+  if (when === 'found before it') {
+    value(await app.unlock(right));
+    await app.ask('lock.now', {});
+  }
+  value(await app.ask('lock.reset', {}));
+  const expected = { settings: { caseRequired: true }, connections: [{ changedOutside: true }] };
+  expect(value(await app.ask('app.state', {}))).toMatchObject(expected);
+  const said = lines('ChangedOutside');
+  await app.close();
+  const again = await open();
+  expect(value(await again.ask('app.state', {}))).toMatchObject({ lock: { locked: false }, ...expected });
+  expect([await again.use(), lines('ChangedOutside')]).toEqual(['connection.changed', said]);
+  expect(JSON.parse(fs.readFileSync(settings(), 'utf8'))).toMatchObject({ settings: { caseRequired: true } });
+});
+
+test('a run that began without the keyring takes no passphrase away that was set before', async () => {
+  const { open, keyring } = await withPassphrase();
+  keyring.mood = 'gone';
+  const app = await open((file) => (file.keychainIndex = []));
+  keyring.mood = 'open';
+  expect(codeOf(await setPassphrase(app, '', ''))).toBe('app.locked');
+  expect(codeOf(await setPassphrase(app, '', 'battery staple'))).toBe('app.locked');
+  await app.close();
+  const again = await open();
+  expect(await isLocked(again)).toBe(true);
+  value(await again.unlock(right));
+  expect(await again.use()).toBe(reached);
+});
+
+test('a passphrase that could not be set is not in force at the next start', async () => {
+  const { open, keyring } = await makeHome();
+  const app = await open();
+  const original = keyring.deletePassword.bind(keyring);
+  keyring.deletePassword = (service, name) =>
+    name.endsWith(':secrets:key') ? Promise.reject(new Error('broken')) : original(service, name);
+  expect((await setPassphrase(app, '', right)).ok).toBe(false);
+  keyring.deletePassword = original;
+  await app.close();
+  const again = await open();
+  expect([await isLocked(again), await again.use()]).toEqual([false, reached]);
 });

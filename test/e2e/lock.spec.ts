@@ -66,7 +66,7 @@ test('a passphrase is set, asked for after a restart and at another place, and f
       await answering(app, 0);
       await forgot.click();
       const forgotten =
-        'The passphrase and all stored secrets were forgotten. Enter the API key and the passwords of your own connections again.';
+        'The passphrase and all stored secrets were forgotten. Look at each connection of your own, save it, and enter its API key and passwords again.';
       await expect(page.getByRole('status').filter({ hasText: forgotten })).toBeVisible();
       await expect(page.getByRole('heading', { name: 'Connections' })).toBeVisible();
     } finally {

@@ -53,9 +53,10 @@ async function open({ builtIn = true, passphrase = '', profile = (one) => one }:
   const harness = await openHarness();
   const connection: Connection = { ...harness.connection, builtIn, policies: ['analyst'] };
   const { keychain, entries } = memoryKeychain();
-  const stored: { connections: Connection[]; active: unknown; grants: unknown; kinds: unknown } = {
+  const stored = {
     grants: {},
     kinds: {},
+    profiles: {},
     connections: [connection],
     active: { connectionId: connection.id, policy: 'analyst' },
   };

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createConnectionProfiles, loadProfile } from '../../../electron/connections/profiles.ts';
 import { done, type Outcome } from '../../../electron/contract/errors.ts';
 import { parseDeployment } from '../../../electron/settings/parse-deployment.ts';
+import { pinsFor, type Pins } from '../../../electron/service/pins.ts';
 import type { SettingsDocument } from '../../../electron/settings/settings.ts';
 import type { Store } from '../../../electron/settings/store.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -24,11 +25,11 @@ function profilesOver({ provided = null, stored = {} }: { provided?: object | nu
   return createConnectionProfiles({
     platform: { resources, site: path.join(resources, 'none') },
     provided: provided === null ? null : JSON.stringify({ version: 1, ...provided }),
-    store: {
-      read: () => structuredClone(profiles) as never,
-      write: (_, next) => {
-        profiles = next;
-        return done(null);
+    store: { read: () => structuredClone(profiles) as never },
+    seals: {
+      keep: (_, make) => {
+        profiles = make().profiles ?? {};
+        return Promise.resolve(done(null));
       },
     },
   });
@@ -202,5 +203,35 @@ describe('what the administrator pinned', () => {
   it('may be added to for other hosts', async () => {
     const stored = { c1: { imported: { name: 'x', text: text({ pins: others }) }, fitted: {} } };
     expect(await pinsOf(profilesOver({ provided: { pins }, stored }))).toEqual({ ...others, ...pins });
+  });
+
+  it.each(['TOKENS.example', 'tokens.example.', 'Tokens.Example.'])(
+    'is the same host however it is written: %s',
+    async (name) => {
+      const stored = { c1: { imported: { name: 'x', text: text({ pins: others }) }, fitted: {} } };
+      const provided = { pins: { [name]: pins['tokens.example'] } };
+      const read = await pinsOf(profilesOver({ provided, stored }));
+      expect(read).toMatchObject(pins);
+      for (const address of ['https://tokens.example/x', 'https://TOKENS.example.:8443'])
+        expect(pinsFor(read as Pins, address)).toEqual(pins['tokens.example']);
+      expect(pinsFor(read as Pins, 'https://constructor')).toBe(null);
+    },
+  );
+
+  it.each([
+    ...['tokens.example:443', 'https://tokens.example', ' tokens.example', '*.example', '', 'a..b', 'a/b'],
+    ...['tökens.example', '[x]'],
+  ])('is refused where it names no host: "%s"', async (name) => {
+    expect(
+      await pinsOf(profilesOver({ provided: { pins: { [name]: pins['tokens.example'] } } })),
+    ).toMatchObject({
+      code: 'connection.invalid',
+      subject: expect.stringContaining('pins') as string,
+    });
+  });
+
+  it('is refused where it names one host twice', async () => {
+    const provided = { pins: { ...pins, 'TOKENS.EXAMPLE': others['other.example'] } };
+    expect(await pinsOf(profilesOver({ provided }))).toMatchObject({ code: 'connection.invalid' });
   });
 });

@@ -26,9 +26,10 @@ async function open() {
     apiKeyExpires: '2026-12-01',
   };
   const { keychain, entries } = memoryKeychain();
-  const stored: { connections: Connection[]; active: unknown; grants: unknown; kinds: unknown } = {
+  const stored = {
     grants: {},
     kinds: {},
+    profiles: {},
     connections: [connection],
     active: null,
   };

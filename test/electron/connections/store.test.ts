@@ -58,6 +58,7 @@ interface Settings {
   active: AppState['active'];
   grants: Record<string, PolicyGrants[]>;
   kinds: Record<string, GivenKind[]>;
+  profiles: Record<string, never>;
 }
 
 interface Earlier {
@@ -69,7 +70,7 @@ interface Earlier {
 /** An app over what an earlier one left, where there is one. */
 function app(earlier: Earlier | null = null, certificateFolder = folder) {
   const { settings, keyring, names }: Earlier = earlier ?? {
-    settings: { connections: [], active: null, grants: {}, kinds: {} },
+    settings: { connections: [], active: null, grants: {}, kinds: {}, profiles: {} },
     keyring: fakeKeyring(),
     names: [],
   };
@@ -244,7 +245,7 @@ test('the secrets of a removed connection are removed', async () => {
   keyring.mood = 'open';
   expect(await connections.remove('c1')).toMatchObject({ ok: true });
   expect([...keyring.entries.values()]).not.toContain('key-1');
-  expect(settings).toEqual({ connections: [], active: null, grants: {}, kinds: {} });
+  expect(settings).toEqual({ connections: [], active: null, grants: {}, kinds: {}, profiles: {} });
 });
 
 test('a connection that never had a secret can be removed while there is no keyring', async () => {

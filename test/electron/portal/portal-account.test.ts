@@ -33,7 +33,7 @@ const token = (length = 0) =>
 
 function app(longest?: number) {
   const { keychain, entries } = memoryKeychain(longest);
-  const kept = { connections: [connection], active: null, grants: {}, kinds: {} };
+  const kept = { connections: [connection], active: null, grants: {}, kinds: {}, profiles: {} };
   const connections = createConnections({
     store: {
       read: (key) => kept[key] as never,

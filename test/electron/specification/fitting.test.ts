@@ -17,11 +17,11 @@ beforeEach(() => {
   stored = {};
   profiles = createConnectionProfiles({
     platform: { resources: path.resolve('resources'), site: path.resolve('resources/none') },
-    store: {
-      read: () => structuredClone(stored) as never,
-      write: (_, next) => {
-        stored = next;
-        return done(null);
+    store: { read: () => structuredClone(stored) as never },
+    seals: {
+      keep: (_, make) => {
+        stored = make().profiles ?? {};
+        return Promise.resolve(done(null));
       },
     },
   });

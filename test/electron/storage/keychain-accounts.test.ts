@@ -17,6 +17,7 @@ test('a home is wiped of these, though its index is lost', () => {
       secretAccount(acme, { kind: 'apiKey' }),
       secretAccount(acme, { kind: 'policyPassword', policy: 'agent' }),
       portalAccount(acme),
+      'connection-key:c1',
     ]),
   );
 });
