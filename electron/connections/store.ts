@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { AppState } from '../contract/models/app.ts';
-import {
-  type ClientCertificate,
-  type Connection,
-  type ConnectionDraft,
-  type ConnectionView,
-  type GivenKind,
-  type Environment,
-  type PolicyGrants,
-  type SecretName,
-  type SecretState,
+import type {
+  ClientCertificate,
+  Connection,
+  ConnectionDraft,
+  ConnectionView,
+  GivenKind,
+  Environment,
+  PolicyGrants,
+  SecretName,
+  SecretState,
 } from '../contract/models/connection.ts';
 import type { Parser } from '../parsing/parser.ts';
 import { addsAuthority } from '../service/http/certificates.ts';
