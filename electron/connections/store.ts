@@ -1,22 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { z } from 'zod';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { AppState } from '../contract/models/app.ts';
-import {
-  type ClientCertificate,
-  type Connection,
-  type ConnectionDraft,
-  type ConnectionView,
-  type GivenKind,
-  type Environment,
-  type PolicyGrants,
-  type SecretName,
-  type SecretState,
-  connectionDraft,
+import type {
+  ClientCertificate,
+  Connection,
+  ConnectionDraft,
+  ConnectionView,
+  GivenKind,
+  Environment,
+  PolicyGrants,
+  SecretName,
+  SecretState,
 } from '../contract/models/connection.ts';
 import type { Parser } from '../parsing/parser.ts';
-import { addsAuthority, readCertificates } from '../service/http/certificates.ts';
+import { addsAuthority } from '../service/http/certificates.ts';
 import { type ClientCertificates, describeCertificate } from './client-certificates.ts';
+import { checkDraft } from './draft.ts';
+import { readForRestore, type RestoreConnection } from './removal.ts';
 import { accountsOf, certificateAccount, connectionOf, secretAccount } from '../storage/keychain-accounts.ts';
 import type { Keychain } from '../storage/keychain.ts';
 import type { CertificateWithKey } from '../parsing/pkcs12.ts';
@@ -94,12 +94,6 @@ export interface Connections {
   certificate(id: string): Promise<Outcome<CertificateWithKey | null>>;
 }
 
-/**
- * Failures: connection.invalid (there is one of its name by now), app.locked once `goesOn` says no, keychain.*, file.*. What is
- * stored by then stays.
- */
-export type RestoreConnection = (goesOn: () => boolean) => Promise<Outcome<null>>;
-
 export interface ConnectionsOptions {
   readonly store: Pick<
     Store<Pick<SettingsDocument, 'connections' | 'active' | 'grants' | 'kinds' | 'profiles'>>,
@@ -129,11 +123,16 @@ export function createConnections({
   isAllowedHost = () => true,
   onlyAuthorities = null,
 }: ConnectionsOptions): Connections {
-  const list = () => store.read('connections').map(withGivenKinds);
+  function list(): Connection[] {
+    const given = store.read('kinds');
+    return store
+      .read('connections')
+      .map((connection) => withGivenKinds(connection, given[connection.id] ?? []));
+  }
   const givenKinds = (id: string) => store.read('kinds')[id] ?? [];
 
-  function withGivenKinds(connection: Connection): Connection {
-    const given = new Map(givenKinds(connection.id).map(({ name, kind }) => [plainName(name), kind]));
+  function withGivenKinds(connection: Connection, kinds: readonly GivenKind[]): Connection {
+    const given = new Map(kinds.map(({ name, kind }) => [plainName(name), kind]));
     const definitions = connection.definitions.map((definition) => ({
       ...definition,
       kind: given.get(plainName(definition.name)) ?? definition.kind,
@@ -218,56 +217,6 @@ export function createConnections({
   function setGrants(id: string, grants: readonly PolicyGrants[]): Outcome<null> {
     const { [id]: _, ...others } = store.read('grants');
     return store.write('grants', grants.length === 0 ? others : { ...others, [id]: [...grants] });
-  }
-
-  /** All that `remove` takes away, read before it does. What can't be read can't be put back. */
-  async function readForRestore(removed: Connection): Promise<{
-    readonly restore: RestoreConnection;
-    /** After a removal that failed on the way: what is gone already is stored again, where it can be. */
-    readonly putSecretsBack: () => Promise<Outcome<null>>;
-  }> {
-    const { id } = removed;
-    const index = list().findIndex((connection) => connection.id === id);
-    const grants = store.read('grants')[id] ?? [];
-    const kinds = givenKinds(id);
-    const profile = store.read('profiles')[id];
-    const active = store.read('active');
-    const secrets = new Map<string, string>();
-    for (const account of accountsOf(removed)) {
-      // The certificate's key goes back with the certificate.
-      if (account === certificateAccount(removed)) continue;
-      const secret = await keychain.read(account);
-      if (secret.ok) secrets.set(account, secret.value);
-    }
-    const pair = removed.clientCertificate === null ? null : await certificates.read(removed);
-
-    async function putSecretsBack(goesOn = () => true): Promise<Outcome<null>> {
-      for (const [account, secret] of secrets) {
-        const stored = goesOn() ? await keychain.store(account, secret) : failed('app.locked');
-        if (!stored.ok) return stored;
-      }
-      if (pair?.ok !== true) return done(null);
-      return goesOn() ? certificates.write(removed, pair.value) : failed('app.locked');
-    }
-
-    return {
-      putSecretsBack,
-      async restore(goesOn) {
-        if (list().some((other) => other.id === id || sameName(other.name, removed.name)))
-          return duplicate('name');
-        // The record as it was, with its profile, first: secrets are stored for it.
-        const clientCertificate = pair?.ok === true ? removed.clientCertificate : null;
-        const restored = await seals.keep(id, () => ({
-          connections: store.read('connections').toSpliced(index, 0, { ...removed, clientCertificate }),
-          kinds: { ...store.read('kinds'), ...(kinds.length > 0 && { [id]: kinds }) },
-          grants: { ...store.read('grants'), ...(grants.length > 0 && { [id]: grants }) },
-          profiles: { ...store.read('profiles'), ...(profile !== undefined && { [id]: profile }) },
-        }));
-        const stored = restored.ok ? await putSecretsBack(goesOn) : restored;
-        if (!stored.ok || active?.connectionId !== id || store.read('active') !== null) return stored;
-        return store.write('active', active);
-      },
-    };
   }
 
   async function put(
@@ -409,7 +358,12 @@ export function createConnections({
     async remove(id) {
       const found = find(id);
       if (!found.ok) return found;
-      const { restore, putSecretsBack } = await readForRestore(found.value);
+      const { restore, putSecretsBack } = await readForRestore(found.value, {
+        store,
+        keychain,
+        certificates,
+        seals,
+      });
       // Their key last: as long as it is there, what is gone already can be put back.
       const gone = await removeSecrets(new Set([...indexedAccounts(id), ...accountsOf(found.value)]));
       const certificate = gone.ok ? await certificates.remove(found.value) : gone;
@@ -536,37 +490,3 @@ function grantsOf({ policies, definitions }: Connection, stored: readonly Policy
       definitions: grants.definitions.filter(({ definition }) => names.has(definition)),
     }));
 }
-
-/** Normalizes what a person typed. `subject` of the failure names the field, never its value. */
-function checkDraft(draft: ConnectionDraft, others: readonly Connection[]): Outcome<ConnectionDraft> {
-  const baseUrl = plainBaseUrl(draft.baseUrl);
-  if (baseUrl === null) return failed('connection.invalid', { subject: 'baseUrl' });
-  const extraCa = draft.extraCa?.trim() ? readCertificates(draft.extraCa) : done(null);
-  if (!extraCa.ok) return extraCa;
-
-  const checked = connectionDraft.safeParse({ ...draft, baseUrl, extraCa: extraCa.value?.join('') ?? null });
-  if (!checked.success) return failed('connection.invalid', { subject: firstField(checked.error) });
-  const value = checked.data;
-
-  if (others.some((other) => sameName(other.name, value.name))) return duplicate('name');
-  if (new Set(value.policies).size < value.policies.length) return duplicate('policies');
-  if (new Set(value.definitions.map(({ name }) => name)).size < value.definitions.length)
-    return duplicate('definitions');
-  return done(value);
-}
-
-/** HTTPS, no user name, query or fragment, no slash at the end; null when it can't be made so. */
-function plainBaseUrl(text: string): string | null {
-  if (!URL.canParse(text.trim())) return null;
-  const url = new URL(text.trim());
-  if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return null;
-  if (url.search !== '' || url.hash !== '') return null;
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
-}
-
-function firstField(error: z.ZodError): string {
-  return String(error.issues[0]?.path[0] ?? '');
-}
-
-const duplicate = (field: string) => failed('connection.invalid', { subject: field });
-const sameName = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
