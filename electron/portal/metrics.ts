@@ -75,8 +75,8 @@ const sum = (one: number | null, other: number | null): number | null =>
 
 /** The day in a pattern such as `MM/DD/YYYY`, with or without a time behind it; null where it is not of that form. */
 function dayByPattern(text: string, form: string): string | null {
-  const [, date = '', behind = ''] = /^(.{10})(.*)$/.exec(text) ?? [];
-  if (date.length !== form.length || !/^(?:[T ].*)?$/.test(behind)) return null;
+  const date = text.slice(0, form.length);
+  if (date.length !== form.length || !/^(?:[T ].*)?$/.test(text.slice(form.length))) return null;
   const part = (name: string): string => date.slice(form.indexOf(name), form.indexOf(name) + name.length);
   const between = Array.from(form).every((unit, index) => /[YMD]/.test(unit) || date[index] === unit);
   return between ? `${part('YYYY')}-${part('MM')}-${part('DD')}` : null;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { failed } from '../../electron/contract/errors.ts';
 import type { BatchOptions } from '../../electron/batch/options.ts';
+import { keyAccount, takeOverJobs } from '../../electron/batch/storing/job-files.ts';
 import { detokenize, openApp, planOf, valueOf, codeOf, type TestApp } from '../support/batch-app.ts';
 
 const rows = 'Jane Roe,Main Street,4012888888881881\nJohn Doe,Side Street,5555555555554444\n';
@@ -92,7 +93,7 @@ describe('jobs', () => {
     expect(valueOf(await app.export(jobId))).toBe(exported);
   });
 
-  it('of an earlier version are read, and encrypted at that start', async () => {
+  it('of an earlier version are taken over, and encrypted then', async () => {
     const { jobId } = await begin();
     const [job] = valueOf(await app.batch['batch.jobs']({}));
     const source = join(app.folder, 'layoffs.csv');
@@ -122,6 +123,7 @@ describe('jobs', () => {
       startedAt: job?.startedAt,
     };
     await writeFile(join(app.options.folder, jobId, 'job.json'), JSON.stringify(old));
+    await takeOverJobs(app.options.folder, () => app.options.keychain.key(keyAccount));
     app = await app.again();
     expect(valueOf(await app.batch['batch.jobs']({}))).toMatchObject([{ jobId, sourceName: 'layoffs.csv' }]);
     const text = await onDisk();

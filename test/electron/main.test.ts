@@ -253,6 +253,7 @@ test('--self-check prints a line each and ends before ready, with no browser, no
     'ok      client certificates',
     'ok      service profile',
     'ok      managed settings',
+    'ok      provided connections',
   ]);
   expect([code, stderr, left, fs.existsSync(home)]).toEqual([1, '', [], false]);
   expect(fs.existsSync(`${browser}.started`)).toBe(false);

@@ -155,6 +155,7 @@ describe.skipIf(process.platform !== 'linux' || browser === null)('the packed ap
       'client certificates',
       'service profile',
       'managed settings',
+      'provided connections',
     ]);
     expect({ code, stderr, hadBrowser }).toEqual({ code: 0, stderr: '', hadBrowser: false });
     expect(fs.existsSync(untouched)).toBe(false);

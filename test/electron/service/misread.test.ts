@@ -162,6 +162,7 @@ describe('a report', () => {
     expect(days('2026-11-12T08:00:00Z', 'YYYY-MM-DD')).toBe('2026-11-12');
     expect(days('2026-11-25', 'YYYY-DD-MM')).toBe('report.day-form');
     expect(days('2026-11-25', 'MM/DD/YYYY')).toBe('2026-11-25');
+    expect(days('20261125', 'YYYYMMDD')).toBe('2026-11-25');
   });
 
   test.each<[string, object]>([
