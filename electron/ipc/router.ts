@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import {
   calls,
   events,
@@ -55,7 +56,7 @@ export function createRouter({ handlers, origin, locked, passphraseMissing, allo
     if (locked() && contract.whileLocked === null) return failed('app.locked');
     if (passphraseMissing?.() === true && contract.whileLocked === null && !beforePassphrase.includes(call))
       return failed('unlock.passphrase-required');
-    const input = contract.input.safeParse(payload);
+    const input = parse(contract.input, payload);
     if (!input.success) return failed('call.invalid', { operation: call });
     try {
       // The literal ties input to handler; TypeScript can't follow that through a union of names.
@@ -74,6 +75,18 @@ export function createRouter({ handlers, origin, locked, passphraseMissing, allo
       return failed('call.failed', { operation: call });
     }
   };
+}
+
+/** A text of millions of characters can be too much for a pattern, which then throws: it fits nothing. */
+function parse<S extends z.ZodType>(
+  schema: S,
+  payload: unknown,
+): { readonly success: true; readonly data: z.infer<S> } | { readonly success: false } {
+  try {
+    return schema.safeParse(payload);
+  } catch {
+    return { success: false };
+  }
 }
 
 type SendEvent = <E extends EventName>(event: E, payload: EventPayload<E>) => void;

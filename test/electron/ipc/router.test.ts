@@ -65,6 +65,19 @@ describe('what comes in', () => {
     expect(hide).not.toHaveBeenCalled();
   });
 
+  test('is refused where looking at it fails', async () => {
+    const { router, bugs } = routerOver({});
+    const payload = {
+      get revealId(): string {
+        throw new RangeError('Maximum call stack size exceeded');
+      },
+    };
+    expect(await router(sender, 'lookup.hide', payload)).toEqual(
+      failed('call.invalid', { operation: 'lookup.hide' }),
+    );
+    expect(bugs).toEqual([]);
+  });
+
   test('never makes the router throw, whatever it is', async () => {
     const { router, bugs } = routerOver({});
     const payload = fc.oneof(
