@@ -199,8 +199,11 @@ type Matched = readonly (ElementAnswer | null)[];
 
 function stringIn(object: Readonly<Record<string, unknown>>, names: readonly string[]): string | null {
   for (const name of names) {
-    const found = memberAt(object, name);
+    // What every object inherits is no text.
+    const found = object[name];
     if (typeof found === 'string') return found;
+    const inner = hasPath(name) ? memberAt(object, name) : null;
+    if (typeof inner === 'string') return inner;
   }
   return null;
 }

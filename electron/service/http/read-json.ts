@@ -30,16 +30,14 @@ export function readJson(body: Buffer): ReadJson {
  */
 function hasAllWritten(json: unknown, text: string): boolean {
   let members = 0;
-  let objects = 0;
   const count = (one: unknown): void => {
-    if (!isRecord(one)) return;
-    objects += 1;
-    for (const _ in one) members += 1;
+    if (isRecord(one)) for (const _ in one) members += 1;
   };
   count(json);
   for (const list of isRecord(json) ? Object.values(json) : [json])
     if (Array.isArray(list)) for (const one of list) count(one);
-  return members === countOf(text, ':') && objects === countOf(text, '{');
+  // A colon within a text only makes it look closer.
+  return members === countOf(text, ':');
 }
 
 const isRecord = (json: unknown): json is Readonly<Record<string, unknown>> =>
