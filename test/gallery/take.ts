@@ -4,7 +4,7 @@ import { openWindow, type Look } from './open-window.ts';
 import { shots } from './shots.ts';
 
 /**
- * Pictures of every page, in both themes and three sizes, into out/gallery/; each is checked by axe and watched for
+ * Pictures of every page, in both themes and high contrast, each in three sizes, into out/gallery/; each is checked by axe and watched for
  * violations of the content security policy. `node test/gallery/take.ts [name…] [--quick]`: names begin a shot's
  * name; --quick takes two looks, --one takes one, --zoom takes 1440×900 at 200 %; --draw-only leaves axe out, which
  * takes most of the time; --forced takes high contrast alone; --width=1920 one size. Exits 1 when anything was found.
@@ -26,6 +26,8 @@ const all: Look[] = [
   { theme: 'light', width: 1_024, height: 700 },
   { theme: 'dark', width: 1_024, height: 700 },
   { theme: 'dark', width: 1_440, height: 900, forcedColors: true },
+  { theme: 'dark', width: 1_920, height: 1_080, forcedColors: true },
+  { theme: 'dark', width: 1_024, height: 700, forcedColors: true },
 ];
 const zoomed: Look[] = [{ theme: 'light', width: 720, height: 450 }];
 const looks = zoom
