@@ -112,6 +112,7 @@ function findingOf({ code, fields, members }: Failure): Finding | null {
       const names = (fields ?? []).map(({ name }) => name.toLowerCase());
       return names.some((name) => definitionMembers.includes(name)) ? 'no-definition' : 'invalid';
     }
+    case 'service.element-refused':
     case 'service.value-invalid':
     case 'service.value-too-long':
     case 'service.token-invalid':

@@ -183,6 +183,14 @@ describe('a test of a policy', () => {
       return { allowed: allowed.length, refused: refused.length, missing: missing.length };
     };
 
+    it('is not stopped where a 200 says that there is no value', async () => {
+      const outcome = ask((path, { elements }) => {
+        if (path === 'sign-in') return signedIn;
+        return { json: elements === undefined ? { error: 'ValueMissing' } : { elements: [] } };
+      });
+      expect(await grantsOf(outcome)).toMatchObject({ refused: 0, missing: 0 });
+    });
+
     it.each([
       [
         'gives back what was sent',
