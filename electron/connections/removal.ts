@@ -1,4 +1,4 @@
-import { done, failed, type Outcome } from '../contract/errors.ts';
+import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { Seals } from '../settings/seals.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
@@ -24,15 +24,20 @@ interface Parts {
   readonly seals: Pick<Seals, 'keep'>;
 }
 
-/** All that `remove` takes away, read before it does. What can't be read can't be put back. */
-export async function readForRestore(
-  removed: Connection,
-  { store, keychain, certificates, seals }: Parts,
-): Promise<{
+interface Removal {
   readonly restore: RestoreConnection;
   /** After a removal that failed on the way: what is gone already is stored again, where it can be. */
   readonly putSecretsBack: () => Promise<Outcome<null>>;
-}> {
+}
+
+/** It is there, and can't be read at the moment. */
+const isForNow = ({ code }: Failure): boolean => code === 'keychain.locked' || code === 'keychain.stalled';
+
+/** All that `remove` takes away, read before it does. What can't be read can't be put back. Failures: keychain.locked, keychain.stalled. */
+export async function readForRestore(
+  removed: Connection,
+  { store, keychain, certificates, seals }: Parts,
+): Promise<Outcome<Removal>> {
   const { id } = removed;
   const index = store.read('connections').findIndex((connection) => connection.id === id);
   const grants = store.read('grants')[id] ?? [];
@@ -45,6 +50,7 @@ export async function readForRestore(
     if (account === certificateAccount(removed)) continue;
     const secret = await keychain.read(account);
     if (secret.ok) secrets.set(account, secret.value);
+    else if (isForNow(secret.failure)) return secret;
   }
   const pair = removed.clientCertificate === null ? null : await certificates.read(removed);
 
@@ -57,7 +63,7 @@ export async function readForRestore(
     return goesOn() ? certificates.write(removed, pair.value) : failed('app.locked');
   }
 
-  return {
+  return done({
     putSecretsBack,
     async restore(goesOn) {
       if (store.read('connections').some((other) => other.id === id || sameName(other.name, removed.name)))
@@ -74,5 +80,5 @@ export async function readForRestore(
       if (!stored.ok || active?.connectionId !== id || store.read('active') !== null) return stored;
       return store.write('active', active);
     },
-  };
+  });
 }

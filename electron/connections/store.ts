@@ -358,12 +358,9 @@ export function createConnections({
     async remove(id) {
       const found = find(id);
       if (!found.ok) return found;
-      const { restore, putSecretsBack } = await readForRestore(found.value, {
-        store,
-        keychain,
-        certificates,
-        seals,
-      });
+      const read = await readForRestore(found.value, { store, keychain, certificates, seals });
+      if (!read.ok) return read;
+      const { restore, putSecretsBack } = read.value;
       // Their key last: as long as it is there, what is gone already can be put back.
       const gone = await removeSecrets(new Set([...indexedAccounts(id), ...accountsOf(found.value)]));
       const certificate = gone.ok ? await certificates.remove(found.value) : gone;
@@ -380,7 +377,9 @@ export function createConnections({
         profiles: without(store.read('profiles')),
         ...(store.read('active')?.connectionId === id && { active: null }),
       }));
-      return removed.ok ? done(restore) : removed;
+      if (removed.ok) return done(restore);
+      await putSecretsBack();
+      return removed;
     },
 
     active: () => store.read('active'),

@@ -13,7 +13,10 @@ export async function loadKeytar(): Promise<KeyringBackend> {
   return keytar;
 }
 
-/** `stalled`: no answer in time, or an earlier call has none yet. `locked`, `unavailable`: the keyring refused. */
+/**
+ * `stalled`: no answer in time, an earlier call has none yet, or a keyring that was there in this run is away. `locked`: the
+ * keyring refused. `unavailable`: there is none.
+ */
 export type NativeAnswer<T> =
   { readonly kind: 'answered'; readonly value: T } | { readonly kind: 'stalled' | 'locked' | 'unavailable' };
 
@@ -41,15 +44,23 @@ export function createNativeCalls({
   readonly onReturn: (kind: NativeAnswer<unknown>['kind']) => void;
 }): NativeCalls {
   let hanging = false;
+  /**
+   * From then on nothing may be stored as where there is no keyring, which is in clear and in memory, and would be written as
+   * it is once the keyring is back.
+   */
+  let hasAnswered = false;
   let backend: Promise<KeyringBackend> | null = null;
 
   async function attempt<T>(run: (backend: KeyringBackend) => Promise<T>): Promise<NativeAnswer<T>> {
     try {
       backend ??= load();
-      return { kind: 'answered', value: await run(await backend) };
+      const value = await run(await backend);
+      hasAnswered = true;
+      return { kind: 'answered', value };
     } catch (error) {
       // The operating system's message is only matched and never passed on.
-      return { kind: lockedMessage.test(String(error)) ? 'locked' : 'unavailable' };
+      if (lockedMessage.test(String(error))) return { kind: 'locked' };
+      return { kind: hasAnswered ? 'stalled' : 'unavailable' };
     }
   }
 

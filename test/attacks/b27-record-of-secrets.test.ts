@@ -300,6 +300,50 @@ test('a removal that fails on the way leaves the connection with its secrets', a
   expect([stored(), await app.use()]).toEqual([2, reached]);
 });
 
+test('a removal that can’t be written leaves the connection with its secrets', async () => {
+  const { id, open, stored } = await makeHome();
+  let isFull = false;
+  const app = await open(undefined, undefined, {
+    openSettingsFile(options) {
+      const file = openSettingsFile(options);
+      return {
+        path: file.path,
+        set(members) {
+          if (isFull) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+          file.set(members);
+        },
+      };
+    },
+  });
+  isFull = true;
+  expect(await app.ask('connections.remove', { id })).toMatchObject({ failure: { code: 'file.disk-full' } });
+  isFull = false;
+  expect([stored(), await app.use()]).toEqual([2, reached]);
+});
+
+test.each([
+  ['stored', (app: HomeApp, id: string) => app.ask('connections.storeSecret', { id, ...typedKey() })],
+  ['removed', (app: HomeApp, id: string) => app.ask('connections.remove', { id })],
+])('where the keyring is away for a moment, nothing is %s, and nothing written in clear', async (_, act) => {
+  const { id, open, keyring, stored } = await makeHome();
+  const app = await open();
+  expect(await app.use()).toBe(reached);
+  const original = keyring.getPassword.bind(keyring);
+  onTestFinished(() => void (keyring.getPassword = original));
+  let isAway = true;
+  keyring.getPassword = (service, account) => {
+    if (!isAway || !account.includes('connection-key')) return original(service, account);
+    isAway = false;
+    return Promise.reject(new Error('The bus timed out'));
+  };
+  expect(await act(app, id)).toMatchObject({ failure: { code: 'keychain.stalled' } });
+  expect(isAway).toBe(false);
+  expect([...keyring.entries.values()].join('\n')).not.toContain('typed-in-clear');
+  expect([stored(), await app.use()]).toEqual([2, reached]);
+});
+
+const typedKey = () => ({ secret: { kind: 'apiKey' } as const, value: obscured('typed-in-clear') });
+
 test('secrets from before connections had keys are taken over, all of a connection at once', async () => {
   const { id, open, keyring } = await makeHome();
   const entry = [...keyring.entries].find(([name]) => name.endsWith(':secrets:key'));

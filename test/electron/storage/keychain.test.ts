@@ -169,6 +169,19 @@ test('a secret in a keyring that is gone is neither missing nor removed from the
   expect(index.names).toEqual(['a']);
 });
 
+test('a keyring that was there in this run and is away takes nothing into memory', async () => {
+  const { keychain, keyring, index } = app(fakeKeyring({ [testEntry('a')]: 'x' }), ['a']);
+  expect(await keychain.read('a')).toEqual(done('x'));
+  keyring.mood = 'gone';
+  expect(await keychain.store('b', 'y')).toEqual(failed('keychain.stalled'));
+  expect(await keychain.read('a')).toEqual(failed('keychain.stalled'));
+  expect(await keychain.remove('a')).toEqual(failed('keychain.stalled'));
+  expect(keychain.accounts()).toEqual(['a']);
+  keyring.mood = 'open';
+  expect(await keychain.store('b', 'y')).toEqual(done('stored'));
+  expect(index.names).toEqual(['a', 'b']);
+});
+
 test('a secret in memory goes into the keyring when it is stored again', async () => {
   const { keychain, keyring } = app();
   keyring.mood = 'gone';
