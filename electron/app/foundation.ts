@@ -91,9 +91,15 @@ export async function openFoundation(
   const { seals } = sealed;
   const store = withManagedSettings(sealed.store, managed);
   const settings = () => store.read('settings');
-  const keychain = withSecretsKey(entries, secretsKey, {
+  const keysOfConnections = {
     keyOf: (id, need) => seals.keyOf(id, need),
+    accountsOf: (id) => mayBeStored().filter((account) => connectionOf(account) === id),
     takenOver: (id) => seals.takenOver(id),
+  } satisfies Partial<Parameters<typeof withSecretsKey>[2]>;
+  /** The index may have lost one that an earlier version stored. */
+  const mayBeStored = (): string[] => accountsOfHome(entries.accounts(), file.read('connections'));
+  const keychain = withSecretsKey(entries, secretsKey, {
+    ...keysOfConnections,
     async ready() {
       const changed = await seals.changed();
       // What is read meanwhile would be refused for not being taken over yet.
@@ -105,12 +111,11 @@ export async function openFoundation(
   /** Takes over what an earlier version stored. Later nothing in clear is believed. */
   async function takeOver(): Promise<void> {
     const whileOpening = withSecretsKey(entries, secretsKey, {
-      keyOf: (id, need) => seals.keyOf(id, need),
-      takenOver: (id) => seals.takenOver(id),
+      ...keysOfConnections,
       ready: () => Promise.resolve(done(null)),
     });
     // Reading encrypts it, and takes what is not there out of the index.
-    for (const account of entries.accounts()) if (holdsSecret(account)) await whileOpening.read(account);
+    for (const account of mayBeStored()) if (holdsSecret(account)) await whileOpening.read(account);
     await takeOverJobs(path.join(platform.home, 'jobs'), () => whileOpening.key(keyAccount));
     await secretsKey.adopted();
   }

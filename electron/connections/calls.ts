@@ -214,7 +214,13 @@ export function createConnectionHandlers({
       const { restore } = removed;
       forgetRemoved();
       const begun = forgotten;
-      return withoutValue(change('UndoRemoveConnection', id, () => restore(() => begun === forgotten)));
+      return withoutValue(
+        change('UndoRemoveConnection', id, async () => {
+          const restored = await restore(() => begun === forgotten);
+          if (!restored.ok) rememberRemoved(id, restore, begun);
+          return restored;
+        }),
+      );
     },
     'connections.choose': ({ id, policy }) => withoutValue(choose('ChooseConnection', id, policy)),
     'connections.storeSecret': ({ id, secret, value }) =>

@@ -63,19 +63,27 @@ export async function readForRestore(
     return goesOn() ? certificates.write(removed, pair.value) : failed('app.locked');
   }
 
+  async function putRecordBack(): Promise<Outcome<null>> {
+    if (store.read('connections').some((other) => other.id === id || sameName(other.name, removed.name)))
+      return duplicate('name');
+    const clientCertificate = pair?.ok === true ? removed.clientCertificate : null;
+    return seals.keep(id, () => ({
+      connections: store.read('connections').toSpliced(index, 0, { ...removed, clientCertificate }),
+      kinds: { ...store.read('kinds'), ...(kinds.length > 0 && { [id]: kinds }) },
+      grants: { ...store.read('grants'), ...(grants.length > 0 && { [id]: grants }) },
+      profiles: { ...store.read('profiles'), ...(profile !== undefined && { [id]: profile }) },
+    }));
+  }
+
+  /** After an attempt whose secrets could not be stored. */
+  let isRecordBack = false;
+
   return done({
     putSecretsBack,
     async restore(goesOn) {
-      if (store.read('connections').some((other) => other.id === id || sameName(other.name, removed.name)))
-        return duplicate('name');
       // The record as it was, with its profile, first: secrets are stored for it.
-      const clientCertificate = pair?.ok === true ? removed.clientCertificate : null;
-      const restored = await seals.keep(id, () => ({
-        connections: store.read('connections').toSpliced(index, 0, { ...removed, clientCertificate }),
-        kinds: { ...store.read('kinds'), ...(kinds.length > 0 && { [id]: kinds }) },
-        grants: { ...store.read('grants'), ...(grants.length > 0 && { [id]: grants }) },
-        profiles: { ...store.read('profiles'), ...(profile !== undefined && { [id]: profile }) },
-      }));
+      const restored = isRecordBack ? done(null) : await putRecordBack();
+      isRecordBack = restored.ok;
       const stored = restored.ok ? await putSecretsBack(goesOn) : restored;
       if (!stored.ok || active?.connectionId !== id || store.read('active') !== null) return stored;
       return store.write('active', active);

@@ -23,6 +23,7 @@ import type { CertificateWithKey } from '../parsing/pkcs12.ts';
 import type { Seals } from '../settings/seals.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
 import type { Store } from '../settings/store.ts';
+import { createSerialQueue } from '../util/serial-queue.ts';
 
 /** The connections of this app with their secrets, and which one is in use. */
 export interface Connections {
@@ -262,7 +263,7 @@ export function createConnections({
     return done({ id: next.id });
   }
 
-  return {
+  const connections: Connections = {
     list,
     find,
     dropSecrets,
@@ -441,6 +442,15 @@ export function createConnections({
       }
       return pair;
     },
+  };
+  // Each reads a record, asks the keychain and writes the record: what another wrote meanwhile would be lost.
+  const queue = createSerialQueue();
+  return {
+    ...connections,
+    save: (draft) => queue(() => connections.save(draft)),
+    configure: (id, changes) => queue(() => connections.configure(id, changes)),
+    saveBuiltIn: (connection, grants) => queue(() => connections.saveBuiltIn(connection, grants)),
+    remove: (id) => queue(() => connections.remove(id)),
   };
 }
 

@@ -195,6 +195,8 @@ interface Keys {
     id: string,
     need?: { readonly takesOver: boolean },
   ) => Promise<Outcome<{ readonly bytes: Uint8Array; readonly takesOver: boolean } | null>>;
+  /** All accounts that a connection can have. The index may have lost one: it stands in a file of its own. */
+  readonly accountsOf: (id: string) => readonly string[];
   /** Called once all of a connection's secrets are encrypted under its key. */
   readonly takenOver: (id: string) => Promise<unknown>;
   /** Waited for before anything is given out or taken. Its failure refuses it. */
@@ -210,7 +212,7 @@ interface Keys {
 export function withSecretsKey<K extends Keychain>(
   keychain: K,
   key: Pick<SecretsKey, 'read'>,
-  { keyOf, takenOver, ready }: Keys,
+  { keyOf, accountsOf, takenOver, ready }: Keys,
 ): K {
   const writingUnder = (bytes: Uint8Array, account: string, prefix: string, subject: string): Writing => {
     const cipher = createRecordCipher(bytes, subject);
@@ -255,7 +257,12 @@ export function withSecretsKey<K extends Keychain>(
    */
   async function makeKey(account: string): Promise<Outcome<null>> {
     const id = connectionOf(account) ?? '';
-    const earlier = keychain.accounts().filter((one) => connectionOf(one) === id);
+    const earlier: string[] = [];
+    for (const one of accountsOf(id)) {
+      const stored = await keychain.read(one);
+      if (stored.ok) earlier.push(one);
+      else if (stored.failure.code !== 'credentials.missing') return stored;
+    }
     const made = await keyOf(id, { takesOver: earlier.length > 0 });
     if (!made.ok || made.value?.takesOver !== true) return made.ok ? done(null) : made;
     for (const one of earlier) {

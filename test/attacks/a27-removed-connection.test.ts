@@ -91,6 +91,23 @@ test('undo brings all of it back: the connection, its secrets, and that it was i
   expect(await all.app.ask('connections.undoRemove', { id: all.id })).toEqual(failed('connection.unknown'));
 });
 
+test('an undo that fails on the way can be tried again', async () => {
+  const all = await withConnection();
+  const { keyring } = all;
+  value(await all.app.ask('connections.remove', { id: all.id }));
+  const original = keyring.setPassword.bind(keyring);
+  onTestFinished(() => void (keyring.setPassword = original));
+  let stored = 0;
+  keyring.setPassword = (service, name, secret) =>
+    name.includes(`${all.id}:`) && ++stored === 2
+      ? Promise.reject(new Error('The bus timed out'))
+      : original(service, name, secret);
+  expect(await all.app.ask('connections.undoRemove', { id: all.id })).toEqual(failed('keychain.stalled'));
+  value(await all.app.ask('connections.undoRemove', { id: all.id }));
+  expect(stored).toBe(4);
+  expect(left(all)).toMatchObject({ secrets: 2, connections: 1, active: { connectionId: all.id } });
+});
+
 test('a second one can be brought back for as long as the first', async () => {
   const { app, id } = await withConnection();
   const { id: second } = value(await app.ask('connections.save', { ...acme, name: 'Second' }));

@@ -344,28 +344,39 @@ test.each([
 
 const typedKey = () => ({ secret: { kind: 'apiKey' } as const, value: obscured('typed-in-clear') });
 
-test('secrets from before connections had keys are taken over, all of a connection at once', async () => {
-  const { id, open, keyring } = await makeHome();
-  const entry = [...keyring.entries].find(([name]) => name.endsWith(':secrets:key'));
-  const [home = ''] = (entry?.[0] ?? '').split(':');
-  const cipher = createRecordCipher(Buffer.from(entry?.[1] ?? '', 'base64'), 'keychain');
-  keyring.entries.delete(entryName(home, `connection-key:${id}`));
-  for (const name of [...keyring.entries.keys()].filter((one) => one.includes(`:${id}:`))) {
-    const secret = deflateRawSync(secretsOfAcme[name.includes(':policy-') ? 1 : 0] ?? '');
-    keyring.entries.set(
-      name,
-      `encrypted:${cipher.encrypt(secret, name.slice(home.length + 1)).toString('base64')}`,
-    );
-  }
-  const before = new Map(keyring.entries);
-  const app = await open();
-  expect(await app.use()).toBe(reached);
-  await app.close();
-  for (const [name, text] of keyring.entries) if (name.includes(`:${id}:`)) expect(text).toMatch(/^bound:/);
-  // From then on one in that form opens no more.
-  for (const [name, text] of before) if (name.includes(`:${id}:`)) keyring.entries.set(name, text);
-  expect(await (await open()).use()).toBe('credentials.missing');
-});
+test.each([
+  ['', () => {}],
+  [
+    ', one that the index has lost too',
+    (file: EditedFile) =>
+      void (file.keychainIndex = file.keychainIndex.filter((name) => !name.endsWith(':apiKey'))),
+  ],
+  [', also where it has lost all', (file: EditedFile) => void (file.keychainIndex = [])],
+])(
+  'secrets from before connections had keys are taken over, all of a connection at once%s',
+  async (_, edit) => {
+    const { id, open, keyring } = await makeHome();
+    const entry = [...keyring.entries].find(([name]) => name.endsWith(':secrets:key'));
+    const [home = ''] = (entry?.[0] ?? '').split(':');
+    const cipher = createRecordCipher(Buffer.from(entry?.[1] ?? '', 'base64'), 'keychain');
+    keyring.entries.delete(entryName(home, `connection-key:${id}`));
+    for (const name of [...keyring.entries.keys()].filter((one) => one.includes(`:${id}:`))) {
+      const secret = deflateRawSync(secretsOfAcme[name.includes(':policy-') ? 1 : 0] ?? '');
+      keyring.entries.set(
+        name,
+        `encrypted:${cipher.encrypt(secret, name.slice(home.length + 1)).toString('base64')}`,
+      );
+    }
+    const before = new Map(keyring.entries);
+    const app = await open(edit);
+    expect(await app.use()).toBe(reached);
+    await app.close();
+    for (const [name, text] of keyring.entries) if (name.includes(`:${id}:`)) expect(text).toMatch(/^bound:/);
+    // From then on one in that form opens no more.
+    for (const [name, text] of before) if (name.includes(`:${id}:`)) keyring.entries.set(name, text);
+    expect(await (await open()).use()).toBe('credentials.missing');
+  },
+);
 
 /** A connection whose imported profile pins keys. */
 async function pinned(managed: ManagedSettings = {}) {

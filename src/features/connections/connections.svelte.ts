@@ -255,6 +255,11 @@ export class ConnectionsController {
       this.forgetRemoved();
       this.removalFailure = outcome.failure;
     });
+    this.#forgetLater();
+  }
+
+  #forgetLater(): void {
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.forgetRemoved();
     }, undoMs);
@@ -265,12 +270,19 @@ export class ConnectionsController {
     clearTimeout(this.#timer);
     await this.#removing;
     if (view === null || this.removed !== view) return;
+    this.removalFailure = null;
     const outcome = await this.#api.call('connections.undoRemove', { id: view.id });
     // Main tells of its changes a moment later.
     await this.app.load();
-    this.forgetRemoved();
-    if (outcome.ok) this.edit(view.id);
-    else this.removalFailure = outcome.failure;
+    if (outcome.ok) {
+      this.forgetRemoved();
+      this.edit(view.id);
+      return;
+    }
+    this.removalFailure = outcome.failure;
+    if (outcome.failure.code === 'connection.unknown') this.forgetRemoved();
+    // Main has what it needs for as long again.
+    else this.#forgetLater();
   }
 
   /** Ends the time to undo; also called when the page is left. */

@@ -552,3 +552,20 @@ test('a kind that the portal or the administrator gave is believed, and no other
   value(await connections.remove('c1'));
   expect(settings.kinds).toEqual({});
 });
+
+test('changes that come at once are made one after the other: none is lost, and the later wins', async () => {
+  const { connections } = await withSecrets();
+  const definitions = [{ name: 'ssn', label: 'SSN', kind: 'ssn' as const }];
+  const outcomes = await Promise.all([
+    connections.save({ ...draft, id: 'c1', name: 'Acme EU' }),
+    connections.configure('c1', { definitions }),
+  ]);
+  outcomes.forEach(value);
+  expect(value(connections.find('c1'))).toMatchObject({ name: 'Acme EU', definitions });
+  // The first has more to ask the keychain for.
+  await Promise.all([
+    connections.save({ ...draft, id: 'c1', name: 'One', policies: ['agent'] }),
+    connections.save({ ...draft, id: 'c1', name: 'Two' }),
+  ]);
+  expect(value(connections.find('c1')).name).toBe('Two');
+});

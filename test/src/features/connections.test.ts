@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CallInput } from '../../../electron/contract/calls.ts';
-import { failed } from '../../../electron/contract/errors.ts';
+import { done, failed } from '../../../electron/contract/errors.ts';
 import { connectionDraft, type SecretName } from '../../../electron/contract/models/connection.ts';
 import { newXorKey, obscureText, restoreText } from '../../../electron/contract/obscured.ts';
 import { ConnectionsController } from '../../../src/features/connections/connections.svelte.ts';
@@ -70,6 +70,25 @@ describe('a connection', () => {
     await controller.undo();
     expect(controller.list.map(({ id }) => id)).toContain('acme-eu');
     expect(controller.draft?.id).toBe('acme-eu');
+  });
+
+  it('offers the undo again where main could not put all of it back', async () => {
+    let attempts = 0;
+    const { fake, controller } = await open({
+      answers: { 'connections.undoRemove': () => (++attempts === 1 ? failed('keychain.stalled') : done({})) },
+    });
+    controller.edit('acme-eu');
+    controller.remove();
+    await vi.advanceTimersByTimeAsync(7_000);
+    await controller.undo();
+    expect([controller.removed?.id, controller.removalFailure?.code]).toEqual([
+      'acme-eu',
+      'keychain.stalled',
+    ]);
+    await vi.advanceTimersByTimeAsync(7_000);
+    await controller.undo();
+    expect([attempts, controller.removed, controller.removalFailure]).toEqual([2, null, null]);
+    expect(fake.seen.filter(({ name }) => name === 'connections.undoRemove')).toHaveLength(2);
   });
 
   it('offers no undo once the time is over, or main no longer has it', async () => {
