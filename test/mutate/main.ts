@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { type Break, chooseBreaks, known } from './breaks.ts';
 import { createCompiler } from './compiler.ts';
 import { functionsAround, measureReach, readReach, testsThatReach } from './reach.ts';
-import { createRelated } from './related.ts';
+import { createRelated } from '../../scripts/related-tests.ts';
 
 /**
  * `npm run mutate -- --seed 1 --breaks 40`: breaks one defence at a time in a copy of the project, runs the tests that call

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import type { ConnectionDraft } from '../../electron/contract/models/connection.ts';
 import { value } from './audit-folder.ts';
 import { fakeKeyring, type FakeKeyring } from './fake-keyring.ts';
@@ -74,7 +74,10 @@ export async function makeHome(given: Omit<WholeAppOptions, 'home' | 'keyring'> 
       },
       unlock: (passphrase) => unlockApp(app, passphrase),
       async use() {
+        // The waits between its tries are as short as they get.
+        const chance = vi.spyOn(Math, 'random').mockReturnValue(0);
         const tested = await app.ask('connections.test', { id, policy: 'agent' });
+        chance.mockRestore();
         return tested.ok ? 'ok' : tested.failure.code;
       },
     };

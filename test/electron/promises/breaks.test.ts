@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { chooseBreaks, defenceFiles, known, knownBreaks } from '../../mutate/breaks.ts';
-import { createRelated } from '../../mutate/related.ts';
+import { createRelated } from '../../../scripts/related-tests.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 

@@ -26,7 +26,7 @@ export function createRelated(
   isSlow: (test: string) => boolean,
 ): (file: string, count: number) => string[] {
   const tests = filesBelow(root, 'test').filter((name) =>
-    /^test\/(attacks|electron|scripts)\/.*\.test\.ts$/.test(name),
+    /^test\/(attacks|electron|scripts|src)\/.*\.test\.ts$/.test(name),
   );
   const known = new Map<string, string[]>();
   const imports = (file: string): string[] => {
