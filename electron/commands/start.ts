@@ -41,7 +41,11 @@ export async function startCommand(
     return exitCodes.usage;
   }
   const { given } = command;
-  const passphrase = given.passphraseOnInput ? await firstLine(stdin) : null;
+  const opensFiles = 'filePassphraseOnInput' in given && given.filePassphraseOnInput;
+  const wanted = Number(given.passphraseOnInput) + Number(opensFiles);
+  const lines = await firstLines(stdin, wanted);
+  const passphrase = given.passphraseOnInput ? (lines[0] ?? '') : null;
+  const filePassphrase = opensFiles ? (lines[wanted - 1] ?? '') : null;
   const taken = options.takeHome();
   if (taken !== null) {
     stderr.write(`${taken}\n`);
@@ -79,7 +83,7 @@ export async function startCommand(
   const act = (): Promise<ExitCode> => {
     switch (command.name) {
       case 'run':
-        return runFiles(command.given, { ...asking, print, signal: ended.signal });
+        return runFiles(command.given, { ...asking, filePassphrase, print, signal: ended.signal });
       case 'jobs':
         return printJobs(asking, print);
       case 'lookup':
@@ -120,12 +124,16 @@ function textOf(line: RunLine): string {
   }
 }
 
-/** Empty where nothing is given. What follows is left unread. */
-async function firstLine(input: Readable): Promise<string> {
+/** Fewer where no more are given. What follows is left unread. */
+async function firstLines(input: Readable, count: number): Promise<string[]> {
+  const found: string[] = [];
+  if (count === 0) return found;
   const lines = readline.createInterface({ input });
   for await (const line of lines) {
+    found.push(line);
+    if (found.length < count) continue;
     lines.close();
-    return line;
+    break;
   }
-  return '';
+  return found;
 }

@@ -26,7 +26,7 @@ import { ResultsTable } from '../table/table.svelte.ts';
  * a spreadsheet changes nothing by itself.
  */
 export function failedRowsExport(job: Job, format: ExportChoice['format']): ExportChoice {
-  return { ...defaultExport(job), rows: 'failed', content: 'tokens', format };
+  return { ...defaultExport(job), rows: 'failed', content: 'tokens', format, archive: null };
 }
 
 /** The rows the table shows, as an export's: by a name of their own where they have one. */
