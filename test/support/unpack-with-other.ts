@@ -1,11 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { gunzipSync, inflateRawSync } from 'node:zlib';
+import { gunzipSync, gzipSync, inflateRawSync } from 'node:zlib';
 import type { Archive } from '../../electron/contract/models/packed.ts';
+import { zipOf } from './make-zip.ts';
 
 const script = `
 import gzip, io, sys, zipfile
 data = sys.stdin.buffer.read()
-if sys.argv[1] == 'gzip':
+if sys.argv[2] == 'pack' and sys.argv[1] == 'gzip':
+    out = gzip.compress(data)
+elif sys.argv[2] == 'pack':
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, 'w', zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr('in/case.csv', data)
+    out = file.getvalue()
+elif sys.argv[1] == 'gzip':
     out = gzip.decompress(data)
 else:
     archive = zipfile.ZipFile(io.BytesIO(data))
@@ -19,11 +27,19 @@ const hasPython = spawnSync('python3', ['-c', 'import gzip, zipfile']).status ==
 /** What is in an archive, by Python where there is one: it shares no code with what the app reads and writes with. */
 export function readWithOther(archive: Archive, bytes: Buffer): Buffer {
   if (!hasPython) return archive === 'gzip' ? gunzipSync(bytes) : firstEntry(bytes);
-  const { status, stdout } = spawnSync('python3', ['-c', script, archive], {
-    input: bytes,
-    maxBuffer: 1024 * 1024 * 1024,
-  });
-  if (status !== 0) throw new Error(`Python can’t read this ${archive} archive`);
+  return askPython(archive, 'unpack', bytes);
+}
+
+/** The bytes in an archive, by the same program. */
+export function packWithOther(archive: Archive, bytes: Buffer): Buffer {
+  if (hasPython) return askPython(archive, 'pack', bytes);
+  return archive === 'gzip' ? gzipSync(bytes) : zipOf({ 'in/case.csv': bytes });
+}
+
+function askPython(archive: Archive, act: 'pack' | 'unpack', input: Buffer): Buffer {
+  const maxBuffer = 1024 * 1024 * 1024;
+  const { status, stdout } = spawnSync('python3', ['-c', script, archive, act], { input, maxBuffer });
+  if (status !== 0) throw new Error(`Python can’t ${act} this ${archive} archive`);
   return stdout;
 }
 

@@ -48,6 +48,8 @@ export async function readPacked(options: ReadPackedOptions): Promise<Outcome<Un
   const { path, report } = options;
   try {
     const { head, size } = await readHead(path);
+    const isPacked = [isZip, isGzip, isAge].some((has) => has(head));
+    if (!isPacked) throw damaged(basename(path));
     if (isZip(head)) return done(await readPackage(await openArchive(path, basename(path)), options));
     return done(
       await readLayers(readFile(path, size, report), options, { archive: null, isEncrypted: false }),
@@ -149,11 +151,15 @@ async function* entryBytes(
 }
 
 /** `name` tells what a file that can't be read was meant to be. */
+const damaged = (name: string): Refusal =>
+  new Refusal(/\.xl\w+$/i.test(name) ? 'file.workbook-damaged' : 'file.archive-damaged');
+
 async function openArchive(file: string | Buffer, name: string): Promise<Package> {
   try {
     return await openPackage(file);
   } catch (error) {
-    throw /\.xl\w+$/i.test(name) ? error : ofArchive(error);
+    const isDamaged = error instanceof Refusal && error.failure.code === 'file.workbook-damaged';
+    throw isDamaged ? damaged(name) : error;
   }
 }
 

@@ -446,7 +446,7 @@ describe('a file made to harm is refused', () => {
     ],
     ['a sheet that is missing', { over: { 'xl/worksheets/sheet1.xml': null } }, 'file.workbook-damaged'],
     ['no sheet with rows', { sheets: [{}] }, 'file.empty'],
-    ['an archive of something else', { over: { '_rels/.rels': null } }, 'file.not-a-table'],
+    ['an archive of something else', { over: { '_rels/.rels': null } }, 'file.archive-several'],
     ['a document', { over: { 'xl/workbook.xml': '<document/>' } }, 'file.not-a-table'],
   ])('%s', async (_, made, code) => {
     expect((await refusalOf(await workbook(made))).code).toBe(code);

@@ -1,11 +1,10 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { Encrypter } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { calls } from '../../../../electron/contract/calls.ts';
 import type { ExportChoice } from '../../../../electron/contract/models/batch.ts';
-import type { Outcome } from '../../../../electron/contract/errors.ts';
 import { text, workbook } from '../../../support/make-workbook.ts';
 import { obscuredOf } from '../../../support/obscured-text.ts';
 import { readWithOther } from '../../../support/unpack-with-other.ts';
@@ -163,139 +162,27 @@ describe('a file under a passphrase', () => {
   });
 });
 
-describe('what is refused, with nothing left of it', () => {
-  const zip = zipOf({ 'cards.csv': rows });
-  const flip = (bytes: Buffer, at: number): Buffer => {
-    const other = Buffer.from(bytes);
-    other[at] = (other[at] ?? 0) ^ 1;
-    return other;
-  };
-  const gz = gzipSync(rows.repeat(2_000));
-  const entries = { 'cards.csv': { content: Buffer.from(rows) } };
-  const other = (subject: string): object => ({ code: 'file.not-a-table', subject });
-  it.each<[string, string, () => Buffer | Promise<Buffer>, string | object]>([
-    ['a cut gzip', 'a.gz', () => gz.subarray(0, -20), 'file.archive-damaged'],
-    ['a gzip cut within its last bytes', 'a.gz', () => gz.subarray(0, -3), 'file.archive-damaged'],
-    ['a gzip of the head alone', 'a.gz', () => gz.subarray(0, 5), 'file.archive-damaged'],
-    ['a gzip with another checksum', 'a.gz', () => flip(gz, gz.length - 6), 'file.archive-damaged'],
-    ['a gzip with another length', 'a.gz', () => flip(gz, gz.length - 1), 'file.archive-damaged'],
-    ['an altered gzip', 'a.gz', () => flip(gz, gz.length >> 1), 'file.archive-damaged'],
-    ['junk behind a gzip', 'a.gz', () => Buffer.concat([gz, Buffer.from('t3,Eve\n')]), 'file.archive-junk'],
-    ['zeros behind a gzip', 'a.gz', () => Buffer.concat([gz, Buffer.alloc(512)]), 'file.archive-junk'],
-    [
-      'a member behind zeros',
-      'a.gz',
-      () => Buffer.concat([gz, Buffer.alloc(9), gzipSync(rows)]),
-      'file.archive-junk',
-    ],
-    ['a gzip of nothing', 'a.gz', () => gzipSync(''), 'file.empty'],
-    ['a gzip in a gzip', 'a.gz.gz', () => gzipSync(gzipSync(rows)), other('archive in an archive')],
-    ['a ZIP in a gzip', 'a.zip.gz', () => gzipSync(zip), other('archive in an archive')],
-    ['a ZIP in a ZIP', 'a.zip', () => zipOf({ 'b.zip': zip }), other('archive in an archive')],
-    ['a tar archive in a gzip', 'a.tgz', () => gzipSync(tarOf()), other('tar archive')],
-    ['a PDF in a ZIP', 'a.zip', () => zipOf({ 'a.pdf': '%PDF-1.7\n' }), other('PDF')],
-    [
-      'an encrypted file in a ZIP',
-      'a.zip',
-      async () => zipOf({ 'a.age': await encrypt(Buffer.from(rows)) }),
-      other('archive in an archive'),
-    ],
-    ['a ZIP of two tables', 'a.zip', () => zipOf({ 'a.csv': rows, 'b.csv': rows }), 'file.archive-several'],
-    ['a ZIP of nothing', 'a.zip', () => zipOf({}), 'file.archive-empty'],
-    ['a ZIP of folders', 'a.zip', () => zipOf({ 'in/': '' }), 'file.archive-empty'],
-    ['a cut ZIP', 'a.zip', () => zip.subarray(0, -30), 'file.archive-damaged'],
-    ['a ZIP with another checksum', 'a.zip', () => zipOf(entries, { crc: 1 }), 'file.archive-damaged'],
-    [
-      'a ZIP that unpacks to more than it says',
-      'a.zip',
-      () => zipOf(entries, { size: 5 }),
-      'file.archive-damaged',
-    ],
-    [
-      'a ZIP that unpacks to less than it says',
-      'a.zip',
-      () => zipOf(entries, { size: 500 }),
-      'file.archive-damaged',
-    ],
-    [
-      'a ZIP with a password',
-      'a.zip',
-      () => zipOf(entries, { flags: 1 }),
-      other('ZIP archive with a password'),
-    ],
-    [
-      'a ZIP packed otherwise',
-      'a.zip',
-      () => zipOf(entries, { method: 14 }),
-      other('ZIP archive of another kind than DEFLATE'),
-    ],
-    ['a ZIP that leads up', 'a.zip', () => zipOf({ '../../.profile': rows }), 'file.archive-names'],
-    ['a ZIP that leads to the root', 'a.zip', () => zipOf({ '/etc/cron.d/a': rows }), 'file.archive-names'],
-    ['a ZIP that leads to a drive', 'a.zip', () => zipOf({ 'C:/a.csv': rows }), 'file.archive-names'],
-    [
-      'a bomb in a gzip',
-      'a.gz',
-      () => gzipSync(Buffer.alloc(64 * 1024 * 1024, 'a,b\n')),
-      'file.archive-too-large',
-    ],
-    [
-      'a bomb in a ZIP',
-      'a.zip',
-      () => zipOf({ 'a.csv': Buffer.alloc(64 * 1024 * 1024, 'a,b\n') }),
-      'file.archive-too-large',
-    ],
-  ])('%s', async (_, name, make, expected) => {
-    const outcome: Outcome<unknown> = await drop(name, await make());
-    const subject = name;
-    expect(outcome).toEqual({
-      ok: false,
-      failure:
-        typeof expected === 'object'
-          ? expected
-          : expected.startsWith('file.archive')
-            ? { code: expected, subject }
-            : { code: expected },
-    });
-    expect(await copyNames()).toEqual([]);
-    expect(app.service.sent).toEqual([]);
-  });
+it.each<[string, string, Buffer, object]>([
+  ['damage', 'a.gz', gzipSync(rows).subarray(0, -3), { code: 'file.archive-damaged', subject: 'a.gz' }],
+  [
+    'another kind of file',
+    'a.zip',
+    zipOf({ 'a.pdf': '%PDF-1.7\n' }),
+    { code: 'file.not-a-table', subject: 'PDF' },
+  ],
+  ['a tar archive', 'a.tgz', gzipSync(tarOf()), { code: 'file.not-a-table', subject: 'tar archive' }],
+])('is refused for %s, and nothing is left of it', async (_, name, bytes, failure) => {
+  expect(await drop(name, bytes)).toEqual({ ok: false, failure });
+  expect(await copyNames()).toEqual([]);
+  expect(app.service.sent).toEqual([]);
+});
 
-  it.each<[string, (bytes: Buffer) => Buffer, string]>([
-    ['cut', (bytes) => bytes.subarray(0, -10), 'file.archive-damaged'],
-    ['altered', (bytes) => flip(bytes, bytes.length - 100), 'file.archive-damaged'],
-    ['with an altered header', (bytes) => flip(bytes, bytes.indexOf('--- ') + 6), 'file.archive-damaged'],
-    ['longer than it was', (bytes) => Buffer.concat([bytes, Buffer.from('x')]), 'file.archive-damaged'],
-  ])('a file under a passphrase that is %s', async (_, change, code) => {
-    await drop('a.age', change(await encrypt(Buffer.from(rows.repeat(5_000)))));
-    expect(codeOf(await unlock())).toBe(code);
-    expect(await copyNames()).toEqual([]);
-  });
-
-  it('a file for a key, without a question; a header without an end; a cost of gigabytes', async () => {
-    const encrypter = new Encrypter();
-    encrypter.addRecipient(await identityToRecipient(await generateX25519Identity()));
-    const forKey = Buffer.from(await encrypter.encrypt(rows));
-    expect(await drop('a.age', forKey)).toEqual({
-      ok: false,
-      failure: { code: 'file.not-a-table', subject: 'file encrypted with age for a key' },
-    });
-    const endless = Buffer.concat([
-      Buffer.from('age-encryption.org/v1\n-> scrypt '),
-      Buffer.alloc(9_000_000, 'a'),
-    ]);
-    expect(codeOf(await drop('a.age', endless))).toBe('file.archive-damaged');
-    const costly = (await encrypt(Buffer.from(rows))).toString('latin1').replace(/ 10\n/, ' 30\n');
-    await drop('a.age', Buffer.from(costly, 'latin1'));
-    expect(codeOf(await unlock())).toBe('file.archive-damaged');
-  });
-
-  it('what would take more than half of what is free on the disk', async () => {
-    await app.close();
-    app = await openApp({ freeBytes: () => Promise.resolve(1_000_000) });
-    const large = Buffer.from(Array.from({ length: 60_000 }, (_, i) => `t${i},${i * 7919},x\n`).join(''));
-    expect(codeOf(await drop('a.gz', gzipSync(large)))).toBe('file.no-room');
-    expect(await copyNames()).toEqual([]);
-  });
+it('is refused where it would take more than half of what is free on the disk', async () => {
+  await app.close();
+  app = await openApp({ freeBytes: () => Promise.resolve(1_000_000) });
+  const large = Array.from({ length: 60_000 }, (_, i) => `t${i},${i * 7919},x\n`).join('');
+  expect(codeOf(await drop('a.gz', gzipSync(large)))).toBe('file.no-room');
+  expect(await copyNames()).toEqual([]);
 });
 
 /** A header of one file. */
