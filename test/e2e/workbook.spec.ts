@@ -107,6 +107,7 @@ test('a file that is no table is called what it is, and one under a passphrase a
   const file = path.join(home, 'disputes.xlsx');
   fs.writeFileSync(file, '%PDF-1.7\n');
   await startBuiltIn(page);
+  await choose(page, 'Policy', 'analyst');
   await go(page, 'Batch');
   await chooseFile(page, file);
   await expect(page.getByRole('alert')).toContainText('This is a PDF, which can’t be read here.');
@@ -125,10 +126,8 @@ test('a file that is no table is called what it is, and one under a passphrase a
   await field.pressSequentially('wrong horse');
   await field.press('Enter');
   await expect(page.getByText('That is not the passphrase of cards.csv.gz.age.')).toBeVisible();
-  await page.screenshot({ path: test.info().outputPath('passphrase.png') });
   await field.pressSequentially('correct horse');
   await field.press('Enter');
-  await expect(page.getByRole('button', { name: /^card/ }).first()).toBeVisible();
   await map(page, 'card', 'Tokenize', 'Card number');
   await run(page);
   expect(await readSum(page)).toEqual({ rows: 2, ok: 2, failed: 0, unmatched: 0, blank: 0 });
@@ -138,5 +137,4 @@ test('a file that is no table is called what it is, and one under a passphrase a
     .click();
   await expect(page.getByText('As the source in a gzip archive')).toBeVisible();
   await expect(page.getByLabel('Encrypt with a passphrase')).toBeChecked();
-  await page.screenshot({ path: test.info().outputPath('export.png') });
 });
