@@ -10,6 +10,7 @@ import { createCommandPlatform } from './command-platform.ts';
 import { End, exitCodes, type ExitCode } from './ends.ts';
 import { exportJob, printJobs, printMask } from './questions.ts';
 import { runFiles, type RunOptions } from './run.ts';
+import { formatSum } from './write-file.ts';
 import type { Words } from './asked.ts';
 
 interface StartOptions extends Pick<Platform, 'version' | 'home' | 'resources' | 'site'> {
@@ -144,6 +145,8 @@ function textOf(line: RunLine): string {
       return `${line.file}: ${line.rows} of ${line.total ?? '?'} rows`;
     case 'result':
       return `${line.file}: ${line.sentence}`;
+    case 'sum':
+      return `${line.written} of ${line.files} files were written. In all ${formatSum(line.tally)}`;
     case 'lookup':
       return line.masked;
     case 'waiting':
