@@ -108,7 +108,7 @@ async function waitForHome(
 /** The command itself, on the app that it opens and closes. */
 async function inHome(
   command: Command,
-  { passphrase, filePassphrase }: Pick<RunOptions, 'passphrase' | 'filePassphrase'>,
+  { passphrase, filePassphrase = null }: Pick<RunOptions, 'passphrase' | 'filePassphrase'>,
   options: StartOptions & Pick<RunOptions, 'signal' | 'print'>,
 ): Promise<ExitCode> {
   const { origin, version, home, resources, site } = options;
