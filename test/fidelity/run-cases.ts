@@ -65,9 +65,9 @@ async function runCase(
   const path = join(app.folder, `case.csv${container?.ending ?? ''}`);
   await writeFile(path, container === null ? bytes : await container.pack(bytes));
   if (bytes.length === 0) return 'file.empty';
-  const sourceId = await (
-    container?.passphrase == null ? app.open(path) : openWith(app, path, container.passphrase)
-  ).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+  const sourceId = await openWith(app, path, container?.passphrase ?? null).catch((error: unknown) =>
+    error instanceof Error ? error.message : String(error),
+  );
   if (sourceId.startsWith('file.')) return sourceId;
   const format = await detectFormat(fromMemory(bytes), reading);
   if (!format.ok) return format.failure.code;
@@ -94,7 +94,8 @@ async function runCase(
   return otherwise ?? 'identical';
 }
 
-async function openWith(app: TestApp, path: string, passphrase: string): Promise<string> {
+async function openWith(app: TestApp, path: string, passphrase: string | null): Promise<string> {
+  if (passphrase === null) return app.open(path);
   const asked = await app.batch['batch.drop']({ reference: path });
   if (asked.ok || asked.failure.code !== 'file.passphrase-needed') return 'no passphrase was asked for';
   return valueOf(await app.batch['batch.openEncrypted']({ passphrase: obscuredOf(passphrase) })).sourceId;

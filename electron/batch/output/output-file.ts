@@ -35,8 +35,7 @@ export async function openOutputFile(
     const age = await import('age-encryption');
     const encrypter = new age.Encrypter();
     encrypter.addRecipient(passphraseRecipient(age, passphrase, workFactor));
-    const encrypt: Transform = (bytes) => encrypter.encrypt(bytes as globalThis.ReadableStream<Uint8Array>);
-    output = transformFile(output, encrypt);
+    output = transformFile(output, (bytes) => encrypter.encrypt(bytes));
   }
   if (archive === 'gzip') output = archiveFile(output, gzipOf);
   if (archive === 'zip') output = archiveFile(output, (bytes) => zipOf(bytes, nameInside));

@@ -12,7 +12,7 @@ import { codeOf, valueOf } from '../../../support/batch-app.ts';
 let folder: string;
 
 const encryptFile = (file: AtomicFile, encrypter: Pick<Encrypter, 'encrypt'>): AtomicFile =>
-  transformFile(file, (bytes) => encrypter.encrypt(bytes as globalThis.ReadableStream<Uint8Array>));
+  transformFile(file, (bytes) => encrypter.encrypt(bytes));
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tokendesk-output-'));
 });
