@@ -328,7 +328,7 @@ test('a log that can not be opened says so by itself', async () => {
     key: () => Promise.resolve(failed('keychain.locked')),
     actor: 'kim',
     now: () => new Date(0),
-    checkpoint: { read: () => Promise.resolve(null), write: () => Promise.resolve() },
+    checkpoint: { read: () => Promise.resolve([]), write: () => Promise.resolve() },
   });
   const states: string[] = [];
   audit.onState(() => states.push(audit.state()));
