@@ -320,9 +320,8 @@ describe('a cell says itself what to hide', () => {
     };
     const where = (test: RowCondition['test'], text: string) => ({ where: [{ column: 1, test, text }] });
     const find = async (text: string) =>
-      valueOf(
-        await app.batch['batch.find']({ jobId, filter: 'all', text, after: -1, backwards: false }),
-      )?.count ?? 0;
+      valueOf(await app.batch['batch.find']({ jobId, filter: 'all', text, after: -1, backwards: false }))
+        ?.count ?? 0;
     for (const card of alike) {
       for (const part of [card, card.slice(0, 8), card.slice(5, 11), card.slice(6, 10), card.slice(9)])
         expect([part, await find(part), await rowsOf(where('contains', part))]).toEqual([part, 0, []]);
@@ -339,9 +338,7 @@ describe('a cell says itself what to hide', () => {
     }
     const profile = valueOf(await app.batch['batch.profile']({ jobId, column: 1 }));
     expectNothingIn(profile, alike, 'profile');
-    valueOf(
-      await app.batch['batch.copy']({ jobId, filter: 'all', from: 258, count: 5, columns: [0, 1] }),
-    );
+    valueOf(await app.batch['batch.copy']({ jobId, filter: 'all', from: 258, count: 5, columns: [0, 1] }));
     expect(app.copied).toHaveLength(1);
     expectNothingIn(app.copied, alike, 'copy');
     expect(app.copied[0]).toContain(within('411111••••••1114'));

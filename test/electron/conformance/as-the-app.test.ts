@@ -143,9 +143,12 @@ describe('an answer in wrappers', () => {
   const about = [detokenize, batches, 'GetMasked: the masked form', 'PatternMatch: only the elements'];
   const all = (outcome: string) => about.map(() => outcome);
 
-  it.each([[['data']], [['result', 'data']], [['Data', 'Data']]])('%j is taken as the app takes it', async (names) => {
-    expect(await outcomeOf(within(...names), about)).toEqual(all('pass'));
-  });
+  it.each([[['data']], [['result', 'data']], [['Data', 'Data']]])(
+    '%j is taken as the app takes it',
+    async (names) => {
+      expect(await outcomeOf(within(...names), about)).toEqual(all('pass'));
+    },
+  );
 
   it('is not taken where they are more than the app looks into, or under another name', async () => {
     expect(await outcomeOf(within('data', 'result', 'data'), about)).toEqual(all('fail'));
