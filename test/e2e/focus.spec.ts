@@ -150,7 +150,7 @@ test('a button that goes by what it does leaves the focus on its page', async ({
 
   // W12: with four mapped columns, rows of the file and what runs them are in view in a small window.
   const mapped = page.getByRole('group', { name: /: (?:Tokenize|Detokenize|Mask)$/ });
-  for (const column of ['card_number', 'ssn', 'email', 'note'])
+  for (const column of ['card_token', 'ssn', 'email', 'note'])
     if ((await page.getByRole('group', { name: new RegExp(`^${column}: `) }).count()) === 0)
       await choose(page, column, 'Tokenize');
   await expect(mapped).toHaveCount(4);
