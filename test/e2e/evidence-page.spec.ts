@@ -33,9 +33,12 @@ test('a page of evidence checks itself in a browser without a network, and one o
   await side.getByRole('button', { name: 'Save signed evidence' }).click();
   await side.getByText(/^Saved evidence-D-20931\.json and/).waitFor();
   // The fingerprint as a person takes it from the window, and the folder as the system is asked to show it.
+  await page.evaluate(
+    `addEventListener('copy', () => void (globalThis.copied = String(getSelection())), true)`,
+  );
   await side.getByRole('button', { name: 'Copy fingerprint' }).click();
   await side.getByRole('button', { name: 'Fingerprint copied' }).waitFor();
-  const signer = await app.application.evaluate(({ clipboard }) => clipboard.readText());
+  const signer = await page.evaluate<string>('globalThis.copied');
   expect(signer).toMatch(/^[0-9a-f]{64}$/);
   await app.application.evaluate(({ shell }) => {
     shell.showItemInFolder = (shown) => void Object.assign(globalThis, { shownInFolder: shown });

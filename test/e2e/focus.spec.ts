@@ -88,6 +88,14 @@ test('the pages of an administrator keep the focus', async ({ page }) => {
   await expect(page.getByLabel('Name', { exact: true })).toBeFocused();
   await page.getByLabel('Name', { exact: true }).fill('Focus');
   await page.getByLabel('Base URL').fill('https://focus.example');
+  await page.getByRole('button', { name: /^\d? ?Access/ }).click();
+  await page.getByLabel('Policy name').fill('agent');
+  await page.getByRole('button', { name: 'Add policy' }).click();
+  await page.getByLabel('Password for agent').waitFor();
+  await expect(page.getByLabel('Policy name')).toBeFocused();
+  await page.getByRole('button', { name: 'Add definition' }).click();
+  await page.getByLabel('Service name').fill('card');
+  await page.getByLabel('Shown as').fill('Card');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(page.getByText('Saved.', { exact: true })).toBeVisible();
   await expectFocus(page, /./);
@@ -97,11 +105,6 @@ test('the pages of an administrator keep the focus', async ({ page }) => {
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { name: 'Focus' })).toBeVisible();
   await expectFocus(page, /./);
-  await page.getByRole('button', { name: /^\d? ?Access/ }).click();
-  await page.getByLabel('Policy name').fill('agent');
-  await page.getByRole('button', { name: 'Add policy' }).click();
-  await page.getByLabel('Password for agent').waitFor();
-  await expect(page.getByLabel('Policy name')).toBeFocused();
   await go(page, 'Settings');
   await page.getByLabel('New passphrase', { exact: true }).fill('correct horse');
   await page.getByLabel('Repeat new passphrase').fill('correct horse');
