@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { defaultExport } from '../contract/export-choice.ts';
-import type { Exported, ExportForm, Job } from '../contract/models/batch.ts';
+import type { Exported, ExportForm, Job, Tally } from '../contract/models/batch.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import type { Asked, Words } from './asked.ts';
@@ -22,7 +22,7 @@ interface WriteOptions {
 
 /**
  * Writes masks or tokens of a batch of `file` into `out`, under a name that is free, with a signed receipt: in the form of
- * `last`, if there is one. `run` has what was written also where it ends with a failure.
+ * `last`, if there is one. `run` has what was written.
  */
 export async function writeFile(
   { app, words, grounds }: WriteOptions,
@@ -48,13 +48,6 @@ export async function writeFile(
   const exported = outcome.value;
   if (exported === null) throw new End(exitCodes.broken, 'The result was not written.');
   run.exported = exported;
-  const { receipt } = exported;
-  if (receipt !== undefined && 'failure' in receipt)
-    throw new End(
-      exitCodes.broken,
-      `${exported.name} was written, but not its receipt. ${words.failure(receipt.failure)}`,
-      receipt.failure.code,
-    );
   return exported;
 }
 
@@ -69,7 +62,6 @@ export function requireFolder(folder: string): void {
 
 export function resultLine(file: string, { job, takenUp, exported }: FileRun, end: End): RunLine {
   const { exitCode, code, message: sentence } = end;
-  const receipt = exported?.receipt;
   return {
     kind: 'result',
     file,
@@ -81,23 +73,26 @@ export function resultLine(file: string, { job, takenUp, exported }: FileRun, en
     tally: job?.tally ?? null,
     remaining: exported?.remaining ?? null,
     written: exported === null ? null : path.join(exported.folder, exported.name),
-    receipt: receipt !== undefined && 'name' in receipt ? receipt : null,
+    receipt: exported?.receipt ?? null,
   };
 }
 
 const remainsOf = ({ remaining }: Exported): number =>
   remaining === null ? 0 : remaining.cards + remaining.values;
 
+export const formatSum = ({ rows, ok, failed, unmatched, blank }: Tally): string =>
+  `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} not matched + ${blank} blank.`;
+
 /** The end of a file that was written. */
 export function endOfFile(takenUp: number | null, exported: Exported): End {
-  const { rows, ok, failed, unmatched, blank } = exported.tally;
+  const { tally } = exported;
   const count = remainsOf(exported);
   const sentence = [
-    `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} not matched + ${blank} blank.`,
+    formatSum(tally),
     ...(takenUp === null ? [] : [`${takenUp} of them were sent before.`]),
     `Written to ${path.join(exported.folder, exported.name)}.`,
     ...(count > 0 ? [`${count} values stay in clear in columns that were copied.`] : []),
   ].join(' ');
   if (count > 0) return new End(exitCodes.remains, sentence);
-  return new End(failed > 0 ? exitCodes.failedRows : exitCodes.done, sentence);
+  return new End(tally.failed > 0 ? exitCodes.failedRows : exitCodes.done, sentence);
 }

@@ -30,6 +30,8 @@ const resultLine = z.strictObject({
 export const runLine = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('progress'), file: z.string(), rows: count, total: count.nullable() }),
   resultLine,
+  /** Of several files, behind their results: the sum over those that were begun. */
+  z.strictObject({ kind: z.literal('sum'), files: count, written: count, tally }),
   job
     .pick({
       jobId: true,
@@ -49,6 +51,8 @@ export const runLine = z.discriminatedUnion('kind', [
     definition: z.string(),
     requestId: z.string(),
   }),
+  /** Another command runs with the folder: this one begins once that has ended. */
+  z.strictObject({ kind: z.literal('waiting'), sentence: z.string() }),
   /** A command that ended without one of the others. */
   z.strictObject({ kind: z.literal('end'), exitCode, sentence: z.string(), code }),
 ]);
