@@ -25,7 +25,11 @@ import type { Connection } from '../../electron/contract/models/connection.ts';
 import type { Grounds } from '../../electron/contract/models/lookup.ts';
 import { nothingLogged, noGuesses, sharedCounts } from './disclosures.ts';
 import type { Reveals } from '../../electron/privacy/reveals.ts';
-import { createDisclosures, disclosureLimitsOf, type Disclosures } from '../../electron/privacy/disclosures.ts';
+import {
+  createDisclosures,
+  disclosureLimitsOf,
+  type Disclosures,
+} from '../../electron/privacy/disclosures.ts';
 import type {
   BatchAnswer,
   BatchCall,

@@ -237,7 +237,12 @@ describe('the header', () => {
   it('names the columns that say otherwise', () => {
     const rows = (first: string[]): string[][] => [
       first,
-      ...Array.from({ length: 20 }, (_, i) => [`tok${i}`, `D-${i}`, `${i}.50`, `4111 1111 1111 ${1_000 + i}`]),
+      ...Array.from({ length: 20 }, (_, i) => [
+        `tok${i}`,
+        `D-${i}`,
+        `${i}.50`,
+        `4111 1111 1111 ${1_000 + i}`,
+      ]),
     ];
     expect(guessHeader(rows(['tok77', 'D-77', '7.00', 'Karte']))).toEqual({
       header: false,

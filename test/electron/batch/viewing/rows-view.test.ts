@@ -387,8 +387,7 @@ describe('a profile', () => {
   it('has cells of white space among the blank ones, and not among the distinct values', async () => {
     const content = 'id,card,note\n1,tok1, \n2,tok2,\t \n3, ,x\n4,tok4,\u00a0\n5,tok5,\n6,tok6,x\n';
     const { jobId } = await finish(content);
-    const profileOf = async (column: number) =>
-      valueOf(await app.batch['batch.profile']({ jobId, column }));
+    const profileOf = async (column: number) => valueOf(await app.batch['batch.profile']({ jobId, column }));
     // In a column nobody mapped, and in one that is sent.
     expect(await profileOf(2)).toMatchObject({
       rows: 6,
