@@ -29,7 +29,7 @@ test('a failed value says why in words, and a retry is offered only where it can
   // The column that fails is out of sight.
   const file = await open(page, home);
   const [head = '', ...rows] = fs.readFileSync(file, 'utf8').trimEnd().split('\n');
-  const wide = (cell: string): string => `,${Array.from({ length: 16 }, (_, n) => cell + n).join(',')},`;
+  const wide = (cell: string): string => `,${Array.from({ length: 16 }, (_, n) => `${cell}${n}`).join(',')},`;
   const widened = rows.map((row) => row.replace(',', wide('')));
   fs.writeFileSync(file, `${[head.replace(',', wide('note ')), ...widened].join('\n')}\n`);
   await chooseFile(page, file);

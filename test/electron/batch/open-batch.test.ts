@@ -238,7 +238,7 @@ describe('a batch from file to file', () => {
 
   it('reveals ten cells in a minute, as of anything else, and the next one leaves no line', async () => {
     await app.close();
-    const { allow } = createReveals({
+    const reveals = createReveals({
       clock: fakeClock(),
       revealMs: () => 20_000,
       newId: () => 'r',
@@ -246,7 +246,7 @@ describe('a batch from file to file', () => {
       protectContent: () => undefined,
       endRenderer: () => undefined,
     });
-    app = await openApp({ reveals: { allow } });
+    app = await openApp({ reveals: { allow: () => reveals.allow() } });
     const { jobId } = await finished(table(12));
     const codes: string[] = [];
     for (let row = 1; row <= 11; row += 1) {
