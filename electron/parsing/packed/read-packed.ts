@@ -27,7 +27,7 @@ export interface ReadPackedOptions {
   readonly report: (share: number) => void;
 }
 
-export const packedLimits = {
+const packedLimits = {
   /** Bytes of text. */
   text: 64 * 1024 * 1024 * 1024,
   /** Bytes of a ZIP archive in something else: its directory stands at its end, so it is held whole. */
