@@ -219,7 +219,7 @@ describe('an array', () => {
 
   it.each<[string, string]>([
     ['cut', array.slice(0, -4)],
-    ['cut behind a comma', '[{"a":"1"},'],
+    ['cut behind a comma', '[{"a":"1"},{"a":"2"},'],
     ['with text behind it', '[{"a":"1"}] x'],
     ['with a number among objects', '[{"a":"1"}, 2]'],
     ['with a member twice', '[{"a":"1"},{"a":"1","a":"2"}]'],
