@@ -8,9 +8,12 @@ import { End, exitCodes } from './ends.ts';
 export function planOf({ header, columns }: Mapping, { columns: found, reading }: Preview): Plan {
   const names = found.map(({ name }) => name);
   const saved = header ?? columns.map((column) => column.header);
-  const missing = saved.filter((name) => !names.includes(name));
-  const added = header === undefined ? [] : names.filter((name) => !saved.includes(name));
-  const isMoved = header !== undefined && header.some((name, at) => names[at] !== name);
+  // Members of JSON come in any order, and not in each file: those that are mapped have to be there.
+  const isJson = reading.json !== undefined;
+  const wanted = isJson ? columns.map((column) => column.header) : saved;
+  const missing = wanted.filter((name) => !names.includes(name));
+  const added = header === undefined || isJson ? [] : names.filter((name) => !saved.includes(name));
+  const isMoved = header !== undefined && !isJson && header.some((name, at) => names[at] !== name);
   if (missing.length > 0 || added.length > 0 || isMoved) {
     const what = [
       ...(missing.length > 0 ? [`missing: ${missing.slice(0, 5).join(', ')}`] : []),

@@ -101,6 +101,7 @@ export const failureCodes = [
   'file.refused', // dropped, and not one that may be opened so
   'file.paste-empty',
   'file.not-a-table', // another kind of file, which `subject` names
+  'file.json-damaged', // an array of JSON that is not whole, or not of objects
   'file.archive-damaged', // cut, altered, or not what it begins as
   'file.archive-junk', // something stands behind its end
   'file.archive-empty', // no file is in it
@@ -121,6 +122,7 @@ export const failureCodes = [
   'row.bad-encoding',
   'row.nul',
   'value.unencodable', // for an export: its encoding has not all of the characters
+  'value.no-text', // a number, true or false of JSON; not sent
   'value.unfit', // does not fit the definition's kind; not sent
   'value.check-digit', // refused by the service, and its check digit is wrong
   'value.length', // refused by the service, and it has too few or too many digits
@@ -146,6 +148,8 @@ export const failureCodes = [
   'job.sum', // counts do not agree; the job is not called done
   'export.confirm', // bulk cleartext in production wants the row count typed
   'export.passphrase',
+  'export.array-part', // part of an array of JSON would be no JSON
+  'export.no-columns', // the source's own form has no place for a column that is added
   'mend.other-list', // not the list of failed rows of this batch
   'mend.too-many',
   'mend.twice',

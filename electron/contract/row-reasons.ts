@@ -3,6 +3,7 @@ import type { FailureCode } from './errors.ts';
 /** Why a row or cell failed, in a few words: in the window, where the row is shown beside it, and in the list of errors. */
 export const rowReasons: Partial<Record<FailureCode, string>> = {
   'value.unencodable': 'The encoding of the export has not all characters of a cell',
+  'value.no-text': 'A number, true or false of JSON, not sent: no token can stand in its place',
   'value.unfit': 'Does not fit the definition, not sent',
   'value.check-digit': 'Not a valid value: the check digit is wrong',
   'value.length': 'Not a valid value: too few or too many digits',

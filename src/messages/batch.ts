@@ -25,6 +25,18 @@ const otherFiles: Readonly<Record<string, string>> = {
 
 /** What files, their rows and values, batches and exports fail of. */
 export const batchMessages = {
+  'export.no-columns': () =>
+    message(
+      'JSON has no place for a column that is added to it.',
+      'Choose another form under Format, or run it again with results in place of the values.',
+      'now',
+    ),
+  'export.array-part': () =>
+    message(
+      'A part of the array would be no JSON any more.',
+      'Export all rows once the batch has finished, or choose another form under Format.',
+      'now',
+    ),
   'export.too-large': () =>
     message(
       'The file of connections would be larger than 4 MB, which an import does not take.',
@@ -84,6 +96,11 @@ export const batchMessages = {
       `This is ${/^[aeio]/i.test(f.subject ?? 'a') ? 'an' : 'a'} ${f.subject ?? 'other kind of file'}, which can’t be read here.`,
       otherFiles[f.subject ?? ''] ??
         'Save its rows as CSV UTF-8, or as .xlsx without a password, and drop that.',
+    ),
+  'file.json-damaged': () =>
+    message(
+      'This array of JSON is not whole, or not all of it are objects with one member of each name, so nothing of it was taken.',
+      'Have it sent again, or written as JSON Lines: one object in each line.',
     ),
   'file.archive-damaged': (f) =>
     message(
@@ -165,6 +182,11 @@ export const batchMessages = {
     message('No Social Security number begins with 000, 666 or 900 to 999.', 'Correct it in the file.'),
   'value.ssn-zeros': () =>
     message('No Social Security number has group 00 or serial 0000.', 'Correct it in the file.'),
+  'value.no-text': () =>
+    message(
+      'The value is a number, true or false in JSON. A token is a text and can’t stand in its place, so it was not sent.',
+      'Have such values written as strings, in quotes.',
+    ),
   'value.unfit': () =>
     message(
       'The value does not fit the kind of the definition, so it was not sent.',

@@ -8,6 +8,7 @@ import { checkGuesses, customerFiles } from './customer-files.ts';
 import { falseAlarms, masked, orders } from './false-alarms.ts';
 import { ebcdicExtracts, ebcdicTables } from './ebcdic.ts';
 import { runCases, type FidelityReport } from './run-cases.ts';
+import { jsonCases, realJson, runJson } from './json-files.ts';
 import { openSecondOpinion } from './second-opinion.ts';
 
 /**
@@ -66,6 +67,11 @@ try {
     const inside = [...random(56, Number(seed) + 1), ...customers.slice(0, 5)];
     for (const [name, container] of Object.entries(containers))
       report({ name, ...(await runCases(app, inside, secondOpinion, container)) });
+  }
+  if (!isFolder) {
+    for (const rows of ['lines', 'array'] as const)
+      report({ name: `JSON, ${rows}`, ...(await runJson(app, jsonCases(rows, 60, Number(seed)))) });
+    report({ name: 'JSON as programs write it', ...(await runJson(app, realJson())) });
   }
   process.stdout.write(`${secondOpinion.count} of them read by ${secondOpinion.name} too\n`);
 } finally {

@@ -73,13 +73,19 @@ export async function mergeChanges(options: MergeOptions): Promise<Outcome<Merge
     const length = Math.max(last, least);
     const wanted = Array.from({ length }, (_, column) => cells[column] ?? '');
     output.begin(table, index);
-    for (const { column, to } of changes) if (column < Math.min(width, length)) output.replace(column, to);
+    for (const { column, to } of table.inOrder(index, changes))
+      if (column < Math.min(width, length)) output.replace(column, to);
     for (const cell of wanted.slice(width)) output.insertAfter(width - 1, cell);
     if (wanted.length < width) output.removeFrom(wanted.length);
     output.end();
     const bytes = output.take();
     // Plain words in a row with nothing wrong can't be read otherwise, and most rows are such.
-    const isSure = width === format.width && wanted.length === width && !table.hasBadQuotes(index);
+    // A member that a row of JSON lacks is not added to it.
+    const isSure =
+      format.json === undefined &&
+      width === format.width &&
+      wanted.length === width &&
+      !table.hasBadQuotes(index);
     if (isSure && changes.every(({ to }) => plainWord.test(to))) return bytes;
     if (reads(bytes, wanted)) return bytes;
     // A quote that never closed would swallow what stands beside it: written anew, it is text.

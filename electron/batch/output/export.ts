@@ -81,10 +81,10 @@ export async function exportJob(
   if (asked.content !== choice.content && asked.rows !== 'failed') return failed('export.no-cleartext');
   const mostRows = maxRows(choice, store.tally);
   const act = holdsCleartext(choice) ? cleartextAct(job, choice, store.tally) : null;
-  const refused = checkChoice(choice, store.tally) ?? (act === null ? null : options.gate.check(act));
+  const refused = checkChoice(choice, store.tally, job) ?? (act === null ? null : options.gate.check(act));
   if (refused !== null) return refused;
   const target = await options.platform.chooseTarget({
-    name: suggestName(spec.sourceName, choice, job.view()),
+    name: suggestName(spec, choice, job.view()),
     beside: options.folder === null ? spec.sourcePath : join(options.folder, spec.sourceName),
   });
   if (target === null) return done(null);
@@ -168,7 +168,19 @@ function sumOf({ rows, ok, failed: refused, unmatched, blank }: Tally): string {
   return `${rows} = ${shown.map(([name, count]) => `${count} ${name}`).join(' + ')}`;
 }
 
-function checkChoice(choice: ExportRequest, tally: Tally): ReturnType<typeof failed> | null {
+function checkChoice(
+  choice: ExportRequest,
+  tally: Tally,
+  job: Pick<BatchJob, 'spec' | 'work' | 'view'>,
+): ReturnType<typeof failed> | null {
+  const { json } = job.spec.format;
+  if (json !== undefined && isInSourceForm(choice, job.spec.format)) {
+    const adds = job.work.some(({ plan: { into, operation } }) => into === 'beside' || operation === 'match');
+    if (adds && choice.content !== 'tokens') return failed('export.no-columns');
+    // The last row has the bracket that closes it.
+    if (json.rows === 'array' && (choice.rows !== 'all' || job.view().total !== tally.rows))
+      return failed('export.array-part');
+  }
   // One row is the header's.
   if (choice.format === 'workbook' && maxRows(choice, tally) >= sheetRows)
     return failed('file.workbook-full', { subject: String(sheetRows - 1) });
@@ -198,7 +210,7 @@ const holdsCleartext = ({ content }: ExportContent): boolean => content === 'cle
 
 /** A file with only a part of the rows says so in its name. */
 function suggestName(
-  sourceName: string,
+  { sourceName, format }: Pick<JobSpec, 'sourceName' | 'format'>,
   choice: ExportRequest,
   { state, tally, total, packed }: Pick<Job, 'state' | 'tally' | 'total' | 'packed'>,
 ): string {
@@ -209,12 +221,15 @@ function suggestName(
   const part = choice.rows === 'shown' ? '_filtered' : '';
   const isWhole = choice.rows === 'failed' || state === 'finished';
   const partial = isWhole ? '' : `_partial_${tally.rows}${total === null ? '' : `_of_${total}`}`;
-  const ending = packedEnding(endingOf(choice), choice.archive);
+  const ending = packedEnding(endingOf(choice, format), choice.archive);
   return `${stem}_${content}${part}${partial}${ending}${choice.passphrase === null ? '' : '.age'}`;
 }
 
-const endingOf = ({ format }: Pick<ExportRequest, 'format'>): string =>
-  format === 'workbook' ? '.xlsx' : '.csv';
+function endingOf(choice: ExportRequest, format: Format): string {
+  if (choice.format === 'workbook') return '.xlsx';
+  if (format.json === undefined || !isInSourceForm(choice, format)) return '.csv';
+  return format.json.rows === 'array' ? '.json' : '.jsonl';
+}
 
 async function isSameFile(one: string, other: string): Promise<boolean> {
   if (one === other) return true;
@@ -369,13 +384,14 @@ const showsFailed = ({ rows, shown }: ExportRequest): boolean =>
 
 /** `write` puts the rows into the file, which gets its name once all of them are in it. */
 async function writeFile(
-  { target, scryptCost, mayRemain, choice, mostRows, receipt, store }: WriteExportOptions,
+  { job, target, scryptCost, mayRemain, choice, mostRows, receipt, store }: WriteExportOptions,
   write: (file: AtomicFile) => Promise<Outcome<Written | typeof needsErrorColumn>>,
 ): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
   const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
   const { archive } = choice;
+  const ending = endingOf(choice, job.spec.format);
   const inner = basename(target).replace(/(?:\.age|\.zip)+$/i, '');
-  const nameInside = inner.endsWith(endingOf(choice)) ? inner : inner + endingOf(choice);
+  const nameInside = inner.endsWith(ending) ? inner : inner + ending;
   const output = await openOutputFile(target, { passphrase, workFactor: scryptCost, archive, nameInside });
   if (!output.ok) return output;
   const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
@@ -517,8 +533,10 @@ async function beginCheck(
 }
 
 /** Not a list of failed rows where quotes are text: whoever corrects it has a program that takes them for its own. */
-const isInSourceForm = (choice: ExportRequest, { quote }: Pick<Format, 'quote'>): boolean =>
-  choice.format === 'csv' && choice.safety === 'source' && !(quote === 'none' && choice.rows === 'failed');
+const isInSourceForm = (choice: ExportRequest, { quote, json }: Pick<Format, 'quote' | 'json'>): boolean =>
+  choice.format === 'csv' &&
+  choice.safety === 'source' &&
+  !((quote === 'none' || json !== undefined) && choice.rows === 'failed');
 
 function createOutput(choice: ExportRequest, format: Format): RowOutput {
   if (isInSourceForm(choice, format)) return createSourceOutput(format);

@@ -1,7 +1,7 @@
 import type { Remaining } from '../../contract/models/batch.ts';
-import { type Cleartext, openCleartext } from '../../util/cleartext.ts';
+import { cleartext, type Cleartext, openCleartext } from '../../util/cleartext.ts';
 import type { Format } from '../reading/read-rows.ts';
-import type { Table, Units } from '../reading/table.ts';
+import type { JsonPiece, Table, Units } from '../reading/table.ts';
 import { shortestCard, someCard } from '../../masking/cards.ts';
 import { cardsIn } from '../../masking/masking.ts';
 import { plainText } from '../../masking/plain-text.ts';
@@ -172,6 +172,23 @@ export function createLeakCheck(
     sent.findTexts(units, from, to, foundText);
   }
 
+  /** Names of members, and values that are no column. */
+  function lookBetween({ from, to, column }: JsonPiece): void {
+    const text = table?.text(from, to) ?? cleartext('');
+    if ((openCleartext(text).match(anyDigit)?.length ?? 0) >= minDigits) copiedField(text, column);
+  }
+
+  function copiedField(field: Cleartext, column: number): void {
+    fieldColumn = column;
+    lookForCards(field, column);
+    readCell = null;
+    units = Buffer.from(plainText(openCleartext(field)));
+    findNumbers(units, 0, units.length);
+    sent.findTexts(units, 0, units.length, foundText);
+    fieldColumn = null;
+    if (table !== null) ({ units } = table);
+  }
+
   return {
     row(from, at, number, isTyped = false) {
       isTypedRow = isTyped;
@@ -181,18 +198,18 @@ export function createLeakCheck(
       ({ units } = from);
     },
     copied(from, to) {
-      if (from < to) look(from, to);
+      if (from >= to) return;
+      const pieces = table?.jsonPieces(index, from, to) ?? null;
+      if (pieces === null) {
+        look(from, to);
+        return;
+      }
+      for (const piece of pieces) {
+        if (piece.isField) look(piece.from, piece.to);
+        else lookBetween(piece);
+      }
     },
-    copiedField(field, column) {
-      fieldColumn = column;
-      lookForCards(field, column);
-      readCell = null;
-      units = Buffer.from(plainText(openCleartext(field)));
-      findNumbers(units, 0, units.length);
-      sent.findTexts(units, 0, units.length, foundText);
-      fieldColumn = null;
-      if (table !== null) ({ units } = table);
-    },
+    copiedField,
     get asksForTokens() {
       return waiting.length > 0;
     },

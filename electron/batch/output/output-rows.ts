@@ -187,6 +187,19 @@ export function createOutputRows({
     output.end();
   }
 
+  function writeNames(): void {
+    const cells = names.flatMap((name, column) => [
+      name,
+      ...mapped
+        .filter((one) => one.column === column)
+        .flatMap(({ one, hasResult, hasMatch }) => [
+          ...(hasResult ? [`${name}_${suffixOf(one, choice)}`] : []),
+          ...(hasMatch ? [`${name}_match`] : []),
+        ]),
+    ]);
+    output.line(withError ? [...cells, 'error'] : cells);
+  }
+
   function copyRow(table: Table, row: number, number: number): void {
     output.begin(table, row);
     leaks?.row(table, row, number);
@@ -198,6 +211,8 @@ export function createOutputRows({
     writeAbove(above) {
       const header = headerIndex(format);
       if (header === null && failedOnly) output.line([...errorColumns, ...names]);
+      // The columns of JSON have names without a header.
+      else if (format.json !== undefined && !output.keepsDelimiter) writeNames();
       for (let row = 0; row < (above?.count ?? 0); row++) {
         if (above === null) break;
         if (row === header) writeHeader(above, row);
@@ -239,7 +254,10 @@ export function createOutputRows({
       let lostResults = 0;
       /** What lies behind is copied, or is a cell that was not looked at yet. */
       let looked = table.rowStart(index);
-      for (const { one, i, column, hidesInput, replaces, hasResult, hasMatch } of mapped) {
+      for (const { one, i, column, hidesInput, replaces, hasResult, hasMatch } of table.inOrder(
+        index,
+        mapped,
+      )) {
         const cells = results.columns[i];
         const cellState = cells?.states[index];
         const answer = openCleartext(cells?.values[index] ?? '');

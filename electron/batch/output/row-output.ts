@@ -62,7 +62,8 @@ export function createSourceOutput({
   delimiter,
   quote,
   newline,
-}: Pick<Format, 'encoding' | 'delimiter' | 'quote' | 'newline'>): SourceOutput {
+  json,
+}: Pick<Format, 'encoding' | 'delimiter' | 'quote' | 'newline' | 'json'>): SourceOutput {
   const hasQuotes = quote !== 'none';
   const codec = codecOf(encoding);
   // NEL is a line end where the source has it for one.
@@ -108,6 +109,18 @@ export function createSourceOutput({
   const withQuotes = (value: string, isQuoted: boolean): string =>
     isQuoted || special.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
+  /** Only what stands between the quotes changes. In place of a number a mask is a string. */
+  function replaceJson(column: number, value: string): void {
+    const kind = current().jsonKind(row, column);
+    if (kind === 'none' || openCleartext(current().value(row, column)) === value) return;
+    copyTo(current().fieldStart(row, column));
+    const written = JSON.stringify(value.toWellFormed());
+    const shown =
+      kind === 'broken' ? value.replaceAll(/[\r\n]/g, ' ') : kind === 'text' ? written.slice(1, -1) : written;
+    text += encode(shown) ?? '';
+    copied = current().fieldEnd(row, column);
+  }
+
   function copyTo(position: number): void {
     if (position <= copied) return;
     text += current().slice(copied, position);
@@ -133,11 +146,16 @@ export function createSourceOutput({
       filled = 0;
     },
     prepend(cells) {
+      if (json !== undefined) return;
       copyTo(current().rowStart(row));
       const isQuoted = current().isQuoted(row, 0);
       for (const cell of cells) text += formatCell(cell, isQuoted) + ownDelimiter;
     },
     replace(column, value) {
+      if (json !== undefined) {
+        replaceJson(column, value);
+        return;
+      }
       const isQuoted = current().isQuoted(row, column);
       const isPlain = !isQuoted && value !== '' && plain.test(value);
       // Not written anew: it might get quotes that it did not have.
@@ -149,6 +167,7 @@ export function createSourceOutput({
       copied = current().fieldEnd(row, column);
     },
     insertAfter(column, value) {
+      if (json !== undefined) return;
       const has = current().has(row, column);
       const last = has ? column : current().width(row) - 1;
       copyTo(Math.max(copied, current().fieldEnd(row, last)));
@@ -159,10 +178,12 @@ export function createSourceOutput({
       text += ownDelimiter + formatCell(value, current().isQuoted(row, last));
     },
     removeFrom(column) {
+      if (json !== undefined) return;
       copyTo(current().fieldEnd(row, column - 1));
       copied = lastFieldEnd();
     },
     rewrite(cells) {
+      if (json !== undefined) return;
       text += cells.map((cell) => formatCell(cell, false)).join(ownDelimiter);
       copied = lastFieldEnd();
     },

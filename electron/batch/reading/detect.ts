@@ -1,6 +1,6 @@
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import { openCleartext } from '../../util/cleartext.ts';
-import type { Encoding, Guesses, TablePlace } from '../../contract/models/batch.ts';
+import type { Encoding, Guesses, Layout, TablePlace } from '../../contract/models/batch.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { codecOf } from './encodings.ts';
@@ -8,7 +8,7 @@ import { guessEncoding } from './guess-encoding.ts';
 import { guessPlace, guessRowsBelow, widthOf } from './guess-place.ts';
 import { guessNewline, separatorLine } from './guess-table.ts';
 import { readLastRows, type LastRow } from './last-rows.ts';
-import { canDelimit, chooseLayout, type ReadingOverrides } from './layout.ts';
+import { canDelimit, chooseLayout, jsonReading, type ReadingOverrides } from './layout.ts';
 import { beginning, readRows, type Format } from './read-rows.ts';
 import { headerIndex, placeOf, rowsAbove } from '../../contract/table-place.ts';
 
@@ -44,6 +44,7 @@ export async function detectFormat(
   const head = await source.read(0, sampleBytes);
   if (!head.ok) return head;
   const bytes = head.value;
+  if (overrides.json !== undefined) return done(jsonFormat(overrides.json, bytes));
   const mark = byteOrderMarks.find((candidate) => candidate.bytes.every((byte, i) => bytes[i] === byte));
   const guessedEncoding =
     mark === undefined ? guessEncoding(bytes) : { encoding: mark.encoding, alternatives: null };
@@ -102,6 +103,21 @@ export async function detectFormat(
       ...(guessed.against.length > 0 && { headerColumns: [...guessed.against] }),
     },
   });
+}
+
+/** Nothing of it is a guess: JSON is in UTF-8, and its rows have names of their own. */
+function jsonFormat(json: NonNullable<Layout['json']>, head: Buffer): DetectedFormat {
+  const hasMark = head.length >= 3 && head.readUIntBE(0, 3) === 0xefbbbf;
+  return {
+    ...jsonReading(json),
+    newline: guessNewline(head.toString('latin1'), 'utf-8') === '\r\n' ? '\r\n' : '\n',
+    markLength: hasMark ? 3 : 0,
+    names: json.pointers,
+    width: json.pointers.length,
+    lastRows: [],
+    titleRows: 0,
+    guesses: { encoding: null, delimiter: null, header: false },
+  };
 }
 
 const headerRowOf = (place: TablePlace): number => (headerIndex(place) ?? -1) + 1;

@@ -8,6 +8,8 @@ import { codecOf } from './encodings.ts';
 /** What a file is by its first bytes or lines, whatever its name says. `other` has the words a person knows it by. */
 export type FileKind =
   | { readonly kind: 'text' }
+  /** A table: an object in each line, or an array of them. */
+  | { readonly kind: 'json'; readonly rows: 'lines' | 'array' }
   /** A workbook, or what may have a table in it: see `readPacked`. */
   | { readonly kind: 'packed' }
   | { readonly kind: 'other'; readonly name: string };
@@ -103,6 +105,17 @@ export async function detectFileKind(source: Pick<ByteSource, 'read' | 'identity
   const head = { bytes, text, lines: lines.filter((line) => !isBlank(line)) };
   if (packedSigns.some((sign) => hasSign(head, sign))) return { kind: 'packed' };
   if (hasSign(head, compound)) return { kind: 'other', name: await compoundName(source, bytes) };
+  if (
+    kinds
+      .slice(
+        0,
+        kinds.findIndex(([name]) => name === 'JSON Lines file'),
+      )
+      .every(([, sign]) => !hasSign(head, sign))
+  ) {
+    const rows = jsonRowsOf(head, isCut);
+    if (rows !== null) return { kind: 'json', rows };
+  }
   const known = kinds.find(([, sign]) => hasSign(head, sign));
   return known === undefined ? { kind: 'text' } : { kind: 'other', name: known[0] };
 }
@@ -187,6 +200,19 @@ const parsesAsObject = (line: string): boolean => {
     return false;
   }
 };
+
+/** Null for JSON that is no table, such as a single object over several lines. */
+function jsonRowsOf({ text, lines }: Head, isCut: boolean): 'lines' | 'array' | null {
+  if (/^\s*\[\s*\{/.test(text)) return 'array';
+  const isRow = (line: string): boolean => /^\s*\{/.test(line) && parsesAsObject(line);
+  const [first] = lines;
+  // The only line may be longer than what was read.
+  if (first === undefined) return isCut && /^\s*\{\s*"(?:[^"\\]|\\.)*"\s*:/.test(text) ? 'lines' : null;
+  return isRow(first) ||
+    (lines.length > 2 && lines.slice(0, 20).filter(isRow).length * 2 > Math.min(20, lines.length))
+    ? 'lines'
+    : null;
+}
 
 function isJsonLines({ lines }: Head): boolean {
   const first = lines.slice(0, 20);

@@ -13,8 +13,11 @@ import { placeOf } from '../../contract/table-place.ts';
 export type ReadingOverrides = { readonly [K in keyof Reading]?: Reading[K] | undefined };
 
 /** The members of a layout, from among others. */
-export const layoutOf = ({ delimiter, quote }: Layout): Layout =>
-  quote === undefined ? { delimiter } : { delimiter, quote };
+export const layoutOf = ({ delimiter, quote, json }: Layout): Layout => ({
+  delimiter,
+  ...(quote !== undefined && { quote }),
+  ...(json !== undefined && { json }),
+});
 
 /** What a person chose, and a guess for the rest. */
 export function chooseLayout(
@@ -52,4 +55,12 @@ export const openGuesses = ({ headerColumns, ...guesses }: Guesses, chosen: Read
   delimiter: chosen.delimiter === undefined ? guesses.delimiter : null,
   header: chosen.header === undefined && guesses.header,
   ...(chosen.header === undefined && headerColumns !== undefined && { headerColumns }),
+});
+
+/** How a JSON text is read: nothing of it is for a person to choose. */
+export const jsonReading = (json: NonNullable<Layout['json']>): Reading => ({
+  delimiter: ',',
+  json,
+  encoding: 'utf-8',
+  header: false,
 });

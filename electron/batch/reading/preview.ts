@@ -134,7 +134,7 @@ export async function noticedRows(
       if (notice.kind === 'formula-unevaluated')
         return openCleartext(value) === '' && start.row + index >= notice.row;
       if (notice.kind !== 'value-unfit' || planned === undefined || isBlankCell(value)) return false;
-      return !fits(value, planned.kind, planned);
+      return table.jsonKind(index, planned.column) === 'other' || !fits(value, planned.kind, planned);
     };
     for (let index = 0; index < table.count; index++) {
       if (!isNoticed(index)) continue;

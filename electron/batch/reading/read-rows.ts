@@ -135,7 +135,8 @@ export async function* readRows(
     }
     const consumed = Math.min((spans.rowStarts[spans.count] ?? 0) * viewUnit, visible.length);
     const bytes = visible.subarray(0, consumed);
-    const dialect = maxFields === undefined ? null : { ...layout, newline };
+    // Members stand in any order, so all of them are found.
+    const dialect = maxFields === undefined || layout.json !== undefined ? null : { ...layout, newline };
     const all = new Table({ encoding, bytes, view }, spans, undefined, dialect);
     const table = above === 0 ? all : all.rows(above, spans.count);
     const end = { offset: position.offset + consumed, row: position.row + table.count };

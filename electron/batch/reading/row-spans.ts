@@ -1,4 +1,5 @@
 import type { Layout } from '../../contract/models/batch.ts';
+import { findJsonRows, type JsonRows } from './json-rows.ts';
 
 /** The line end a source uses. Rows end at every LF, with or without a CR, unless it uses CR alone, or the NEL of EBCDIC. */
 export type Newline = '\n' | '\r\n' | '\r' | '\x85';
@@ -19,6 +20,8 @@ export interface RowSpans {
   readonly badQuotes: ReadonlySet<number>;
   /** Whether quotes hold fields together. Otherwise they are text. */
   readonly hasQuotes: boolean;
+  /** Set where the text is JSON: where each field begins, and what it is. Rows that are no object are in `badQuotes`. */
+  readonly json?: Pick<JsonRows, 'fieldStarts' | 'kinds'>;
 }
 
 export interface FindRowsOptions extends Layout {
@@ -55,6 +58,7 @@ let endScratch = new Int32Array(64 * 1024);
  * reads the same whatever stands behind it, so a file that is read again in other pieces gives the same rows.
  */
 export function findRows(text: string, options: FindRowsOptions): RowSpans {
+  if (options.json !== undefined) return jsonSpans(findJsonRows(text, options.json, options));
   const { isEnd, isFull, until, maxFields = Infinity } = options;
   const delimiter = options.delimiter.charCodeAt(0);
   const hasQuotes = options.quote !== 'none';
@@ -179,6 +183,13 @@ function spansOf(count: number, fields: number, badQuotes: Set<number>, hasQuote
     hasQuotes,
   };
 }
+
+const jsonSpans = ({ fieldStarts, kinds, broken, ...found }: JsonRows): RowSpans => ({
+  ...found,
+  badQuotes: broken,
+  hasQuotes: false,
+  json: { fieldStarts, kinds },
+});
 
 /** Where the quote at `open` is closed; negative where it is not. */
 function closingQuote(text: string, open: number): number {

@@ -11,7 +11,8 @@ import { hidesAnything } from './columns.ts';
 import { detectFormat, type DetectedFormat } from './detect.ts';
 import { codecOf } from './encodings.ts';
 import { createEncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
-import { detectFileKind } from './file-kind.ts';
+import { detectFileKind, type FileKind } from './file-kind.ts';
+import { readJsonTable } from './json-table.ts';
 import { canonical, type Converted } from '../../parsing/workbook/convert-sheet.ts';
 import { layoutOf, type ReadingOverrides } from './layout.ts';
 import { placeOf } from '../../contract/table-place.ts';
@@ -166,11 +167,10 @@ export function createSources(
       const fixed = { ...layoutOf(canonical), quote: undefined, encoding: canonical.encoding };
       return done(add(name, file.size, { ...found, fixed, isSheet: true }));
     }
-    const inside = await detectFileKind(bytes);
-    if (inside.kind === 'text') return done(add(name, file.size, { ...found, fixed: {}, isSheet: false }));
+    const fixed = await fixedOf(bytes);
+    if (fixed.ok) return done(add(name, file.size, { ...found, fixed: fixed.value, isSheet: false }));
     await release({ bytes, copy });
-    const subject = inside.kind === 'other' ? inside.name : 'archive in an archive';
-    return failed('file.not-a-table', { subject });
+    return fixed;
   }
 
   async function openPath(
@@ -186,14 +186,17 @@ export function createSources(
       return failed('file.empty');
     }
     const found = await detectFileKind(bytes.value);
-    if (found.kind === 'text') {
-      const opened = { path, bytes: bytes.value, copy: null, file, fixed: {}, converted: null };
-      return done(add(basename(path), file.size, { ...opened, isSheet: false, packed: null }));
+    if (found.kind === 'packed') {
+      await bytes.value.close();
+      return openPacked({ path, file, sheet, passphrase });
     }
-    await bytes.value.close();
-    return found.kind === 'packed'
-      ? openPacked({ path, file, sheet, passphrase })
-      : failed('file.not-a-table', { subject: found.name });
+    const fixed = await fixedOf(bytes.value, found);
+    if (!fixed.ok) {
+      await bytes.value.close();
+      return fixed;
+    }
+    const opened = { path, bytes: bytes.value, copy: null, file, fixed: fixed.value, converted: null };
+    return done(add(basename(path), file.size, { ...opened, isSheet: false, packed: null }));
   }
 
   return {
@@ -260,7 +263,8 @@ export function createSources(
       const { bytes, fixed, formats } = found.value;
       const unchanged = await bytes.check();
       if (!unchanged.ok) return unchanged;
-      const reading = { ...overrides, ...fixed };
+      // Whether a text is JSON is main's to say.
+      const reading = { ...overrides, json: undefined, ...fixed };
       const remembered = formats.get(keyOf(reading));
       if (remembered !== undefined) return done(remembered);
       const detected = await detectFormat(bytes, reading);
@@ -282,6 +286,24 @@ export function createSources(
   };
 }
 
+/**
+ * What of its reading is certain, where it is a table. Whether a text is JSON, and by what its values are found, is main's to
+ * say alone. Failures: file.not-a-table, file.json-damaged, and those of reading.
+ */
+async function fixedOf(bytes: ByteSource, known?: FileKind): Promise<Outcome<Partial<Reading>>> {
+  const found = known ?? (await detectFileKind(bytes));
+  switch (found.kind) {
+    case 'text':
+      return done({});
+    case 'json':
+      return readJsonTable(bytes, found.rows);
+    case 'packed':
+      return failed('file.not-a-table', { subject: 'archive in an archive' });
+    case 'other':
+      return failed('file.not-a-table', { subject: found.name });
+  }
+}
+
 /** What a card number, an SSN, an IBAN or an address may be divided at: its parts are not known for what they are. */
 const dividesValues = /[\p{L}\p{N}\s@._+-]/u;
 
@@ -294,6 +316,7 @@ async function hideForeign(
   { encoding, delimiter }: ReadingOverrides,
   format: DetectedFormat,
 ): Promise<DetectedFormat> {
+  if (format.json !== undefined) return format;
   const mayDivide = delimiter !== undefined && delimiter !== '\t' && dividesValues.test(delimiter);
   if (encoding === undefined && !mayDivide) return format;
   const own = await detectFormat(bytes, {});

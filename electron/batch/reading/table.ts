@@ -4,6 +4,7 @@ import type { FailureCode } from '../../contract/errors.ts';
 import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { Encoding, Layout } from '../../contract/models/batch.ts';
 import { codecOf } from './encodings.ts';
+import type { FieldKind } from './json-rows.ts';
 import { findRows, type FindRowsOptions, type RowSpans } from './row-spans.ts';
 
 /** What a chunk's bytes look like before they are decoded. */
@@ -12,6 +13,14 @@ export interface SourceText {
   readonly bytes: Buffer;
   /** One unit for each byte (UTF-16: two), as `Codec.view` has it: spans are positions in it. */
   readonly view: string;
+}
+
+/** A part of a row of JSON: in a column, or behind it. */
+export interface JsonPiece {
+  readonly from: number;
+  readonly to: number;
+  readonly column: number;
+  readonly isField: boolean;
 }
 
 export type Units = Uint8Array | Uint16Array;
@@ -101,10 +110,17 @@ export class Table {
   /** The column that a position within a row is in. */
   columnAt(row: number, position: number): number {
     const found = this.#found(row);
+    if (this.#spans.json !== undefined) return this.#jsonColumnAt(row, position);
     for (let column = 0; column < found; column++) if (position <= this.fieldEnd(row, column)) return column;
     return this.#dialect === null
       ? Math.max(0, found - 1)
       : this.#wholeRow(row, this.#dialect).columnAt(0, position - this.rowStart(row));
+  }
+
+  #jsonColumnAt(row: number, position: number): number {
+    for (let column = 0; column < this.#found(row); column++)
+      if (position >= this.fieldStart(row, column) && position <= this.fieldEnd(row, column)) return column;
+    return 0;
   }
 
   /** Fields whose ends are known. */
@@ -124,6 +140,7 @@ export class Table {
       return this.#dialect === null ? '' : this.#wholeRow(row, this.#dialect).#value(0, column);
     const start = this.fieldStart(row, column);
     const end = this.fieldEnd(row, column);
+    if (this.#spans.json !== undefined) return this.#jsonValue(row, column, this.#decode(start, end));
     if (this.isQuoted(row, column)) {
       // What stands behind the closing quote is white space, and part of the value.
       const close = this.#view.lastIndexOf('"', end - 1);
@@ -131,6 +148,53 @@ export class Table {
       return quoted.includes('"') ? quoted.replaceAll('""', '"') : quoted;
     }
     return this.#decode(start, end);
+  }
+
+  #jsonValue(row: number, column: number, raw: string): string {
+    return this.jsonKind(row, column) === 'text' && raw.includes('\\')
+      ? (JSON.parse(`"${raw}"`) as string)
+      : raw;
+  }
+
+  /** What a field of JSON is; null in any other text. */
+  jsonKind(row: number, column: number): FieldKind | null {
+    const { json, firstFields } = this.#spans;
+    if (json === undefined) return null;
+    return json.kinds[(firstFields[row + this.#skipped] ?? 0) + column] ?? 'none';
+  }
+
+  /** What stands between two positions, whatever columns it is of. */
+  text(from: number, to: number): Cleartext {
+    return cleartext(this.#decode(from, to));
+  }
+
+  /** Of a row of JSON what is in its columns and what is between them, in its order; null in any other text. */
+  jsonPieces(row: number, from: number, to: number): JsonPiece[] | null {
+    if (this.#spans.json === undefined) return null;
+    const all = Array.from({ length: this.#found(row) }, (_, column) => ({ column }));
+    const pieces: JsonPiece[] = [];
+    let at = from;
+    let column = 0;
+    const add = (end: number, isField: boolean): void => {
+      const until = Math.min(end, to);
+      if (until > at) pieces.push({ from: at, to: until, column, isField });
+      at = Math.max(at, until);
+    };
+    for (const field of this.inOrder(row, all)) {
+      const [start, end] = [this.fieldStart(row, field.column), this.fieldEnd(row, field.column)];
+      if (end <= from || start >= to) continue;
+      add(start, false);
+      ({ column } = field);
+      add(end, true);
+    }
+    add(to, false);
+    return pieces;
+  }
+
+  /** Columns in the order in which a row has them: the members of an object come in any. */
+  inOrder<T extends { readonly column: number }>(row: number, columns: readonly T[]): readonly T[] {
+    if (this.#spans.json === undefined || columns.length < 2) return columns;
+    return columns.toSorted((a, b) => this.fieldStart(row, a.column) - this.fieldStart(row, b.column));
   }
 
   /** The values of a row. */
@@ -175,6 +239,9 @@ export class Table {
   }
 
   fieldStart(row: number, column: number): number {
+    const { json } = this.#spans;
+    if (json !== undefined && column < this.#found(row))
+      return json.fieldStarts[(this.#spans.firstFields[row + this.#skipped] ?? 0) + column] ?? 0;
     return column === 0
       ? (this.#spans.rowStarts[row + this.#skipped] ?? 0)
       : this.fieldEnd(row, column - 1) + 1;
@@ -230,7 +297,8 @@ export class Table {
       const start = this.rowStart(row);
       const end = this.rowEnd(row);
       let flaw: FailureCode | null = null;
-      if (this.hasBadQuotes(row)) flaw = 'row.unclosed-quote';
+      if (this.#spans.json !== undefined) flaw = this.#jsonFlaw(row, isClean);
+      else if (this.hasBadQuotes(row)) flaw = 'row.unclosed-quote';
       else if (!isClean && !this.#isClean(start, end)) flaw = 'row.bad-encoding';
       else if (hasNul && this.#view.slice(start, end).includes('\0')) flaw = 'row.nul';
       else if (
@@ -244,6 +312,19 @@ export class Table {
       if (flaw !== null) flaws.set(row, flaw);
     }
     return flaws;
+  }
+
+  #jsonFlaw(row: number, isClean: boolean): FailureCode | null {
+    if (!isClean && !this.#isClean(this.rowStart(row), this.rowEnd(row))) return 'row.bad-encoding';
+    if (this.hasBadQuotes(row)) return 'row.malformed';
+    for (let column = 0; column < this.#found(row); column++) {
+      const text = this.#value(row, column);
+      // By escapes: as bytes neither is JSON.
+      if (text.includes('\0')) return 'row.nul';
+      if (!text.isWellFormed()) return 'row.bad-encoding';
+      if (text.length > tableLimits.field) return 'row.field-too-long';
+    }
+    return null;
   }
 
   #isClean(from: number, to: number): boolean {

@@ -33,6 +33,7 @@ const fixedSlot = (state: StateLetter, text = ''): Slot =>
 const blank = fixedSlot(rowStates.blank);
 const kept = fixedSlot(rowStates.kept);
 const unfit = fixedSlot(rowStates.failed, 'value.unfit');
+const noText = fixedSlot(rowStates.failed, 'value.no-text');
 
 /** The chunk's results of an earlier run, when failed rows are tried again. */
 export interface EarlierResults {
@@ -73,6 +74,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       else if (isBlankCell(value)) slots.push(blank);
       else if (before !== undefined && before.states[r] !== rowStates.failed)
         slots.push(earlierSlot(before, r));
+      else if (table.jsonKind(r, plan.column) === 'other') slots.push(noText);
       else if (!fits(value, kind, rule)) slots.push(unfit);
       else if (
         before !== undefined &&

@@ -104,6 +104,16 @@ const layout = z.strictObject({
   delimiter,
   /** "none": quotes are part of the text, and a row ends where its line does. Absent: as RFC 4180 has them. */
   quote: z.enum(['"', 'none']).optional(),
+  /**
+   * The text is JSON: one object in each line, or one array of objects. Each pointer (RFC 6901) is a column, and its value is
+   * what a string says. Delimiter and quote then mean nothing. Main finds it out: no person chooses it.
+   */
+  json: z
+    .strictObject({
+      rows: z.enum(['lines', 'array']),
+      pointers: z.array(z.string().max(1_000)).min(1).max(1_000),
+    })
+    .optional(),
 });
 export type Layout = z.infer<typeof layout>;
 

@@ -4,6 +4,7 @@ import { containers } from '../../fidelity/containers.ts';
 import { naughtyStrings, random, spectrum, writtenByHand, type Case } from '../../fidelity/corpora.ts';
 import { runCorrectedLists } from '../../fidelity/corrected-lists.ts';
 import { checkGuesses, customerFiles } from '../../fidelity/customer-files.ts';
+import { jsonCases, realJson, runJson } from '../../fidelity/json-files.ts';
 import { runCases } from '../../fidelity/run-cases.ts';
 
 let app: TestApp;
@@ -29,6 +30,11 @@ it.each(Object.entries(containers))('changes no byte in %s', { timeout: 120_000 
   const report = await runCases(app, random(10, 17), null, container);
   expect(report.differing).toEqual([]);
   expect(report.identical).toBeGreaterThan(7);
+});
+
+it('changes no byte of JSON but in mapped strings', { timeout: 120_000 }, async () => {
+  const cases = [...jsonCases('lines', 12, 3), ...jsonCases('array', 12, 4), ...realJson()];
+  expect((await runJson(app, cases)).differing).toEqual([]);
 });
 
 it(

@@ -92,8 +92,9 @@ describe('a file that is no table of text is named', () => {
       repeat(3, (row) => `{"name": "n${row}", "card": "4111111111111111", "n": 1}`),
       'JSON Lines file',
     ],
-    ['JSON', '[\n  {"card": "4111111111111111"},\n  {"card": "1"}\n]\n', 'JSON file'],
-    ['JSON in one line', '[{"card": "4111111111111111"},{"card": "1"}]', 'JSON file'],
+    ['JSON', '[\n  {"card": "4111111111111111"},\n  {"card": "1"}\n]\n', 'json'],
+    ['JSON in one line', '[{"card": "4111111111111111"},{"card": "1"}]', 'json'],
+    ['an array of arrays', '[\n  [1, 2],\n  [3]\n]\n', 'JSON file'],
     ['JSON with blanks', '{\n  "rows": [1, 2]\n}\n', 'JSON file'],
     [
       'connections of this app',

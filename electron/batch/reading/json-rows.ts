@@ -1,0 +1,301 @@
+import { createScanner, type JSONScanner } from 'jsonc-parser';
+
+/*
+ * Where the rows of a JSON text and the values of their members stand. The scanner is jsonc-parser's, which says where a
+ * token is; what it takes besides JSON (comments, line ends in strings) and what it leaves to others (the grammar) is
+ * decided here, as strictly as JSON.parse does.
+ */
+
+/** How a JSON text is read as a table. */
+interface JsonTable {
+  /** One object in each line, or one array of objects. */
+  readonly rows: 'lines' | 'array';
+  /** Each is a column (RFC 6901). */
+  readonly pointers: readonly string[];
+}
+
+/** `none`: the row has no such member, or null there. `text`: what stands between the quotes of a string. */
+export type FieldKind = 'none' | 'text' | 'other' | 'broken';
+
+/** All positions are those of the text's units. */
+export interface JsonRows {
+  readonly count: number;
+  readonly rowStarts: Int32Array;
+  /** Which of the fields is each row's first; one more for the end. */
+  readonly firstFields: Int32Array;
+  readonly fieldStarts: Int32Array;
+  readonly fieldEnds: Int32Array;
+  /** By field. */
+  readonly kinds: readonly FieldKind[];
+  /** Rows that are no object: each is one field with all of it but its line end. */
+  readonly broken: ReadonlySet<number>;
+}
+
+interface Extent {
+  readonly isEnd: boolean;
+  /** No row begins behind this. */
+  readonly until: number;
+}
+
+const maxDepth = 64;
+/** Elements of one array that are columns. */
+const maxElements = 20;
+
+interface Found {
+  readonly kind: FieldKind;
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Row {
+  /** Where its object ends, or what stands in place of one. */
+  readonly from: number;
+  readonly end: number;
+  readonly next: number;
+  readonly isBlank: boolean;
+}
+
+/**
+ * The rows at the beginning of a text. In lines each line is one. Of an array each object is, with the comma and the white
+ * space behind it, and the brackets belong to the first and the last. Broken is a row that is no JSON, is no object, is
+ * deeper than 64 levels, or has a member twice in one object: readers differ about which of them counts.
+ */
+export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent: Extent): JsonRows {
+  const columns = new Map(pointers.map((pointer, column) => [pointer, column]));
+  const rowStarts: number[] = [];
+  const firstFields: number[] = [];
+  const fieldStarts: number[] = [];
+  const fieldEnds: number[] = [];
+  const kinds: FieldKind[] = [];
+  const broken = new Set<number>();
+  const scanner = createScanner(text, false);
+  const add = ({ kind, start, end }: Found): void => {
+    kinds.push(kind);
+    fieldStarts.push(start);
+    fieldEnds.push(end);
+  };
+  let start = 0;
+  while (start < text.length && start < extent.until) {
+    const row = rows === 'lines' ? lineAt(text, start, extent) : elementAt(text, start, extent);
+    if (row === null) break;
+    const none: Found = { kind: 'none', start, end: start };
+    firstFields.push(kinds.length);
+    if (row.isBlank) add(none);
+    else {
+      const found: Found[] = [];
+      const isWhole = readObject(text, row, scanner, (pointer, value) => {
+        const column = columns.get(pointer);
+        if (column !== undefined) found[column] = value;
+      });
+      if (isWhole) for (let column = 0; column < pointers.length; column++) add(found[column] ?? none);
+      else {
+        broken.add(rowStarts.length);
+        add({ kind: 'broken', start, end: row.end });
+      }
+    }
+    rowStarts.push(start);
+    start = row.next;
+  }
+  const count = rowStarts.length;
+  rowStarts.push(start);
+  firstFields.push(kinds.length);
+  return {
+    count,
+    rowStarts: Int32Array.from(rowStarts),
+    firstFields: Int32Array.from(firstFields),
+    fieldStarts: Int32Array.from(fieldStarts),
+    fieldEnds: Int32Array.from(fieldEnds),
+    kinds,
+    broken,
+  };
+}
+
+/** The pointers of all values in the first rows that are no objects or arrays, in their order; so many at most. */
+export function findPointers(text: string, rows: JsonTable['rows'], max: number): string[] {
+  const found = new Set<string>();
+  const scanner = createScanner(text, false);
+  const extent = { isEnd: false, until: text.length };
+  for (let start = 0, count = 0; count < maxLookedAt; count++) {
+    const row = rows === 'lines' ? lineAt(text, start, extent) : elementAt(text, start, extent);
+    if (row === null) break;
+    if (!row.isBlank)
+      readObject(text, row, scanner, (pointer) => {
+        if (found.size < max) found.add(pointer);
+      });
+    start = row.next;
+  }
+  return [...found];
+}
+
+const maxLookedAt = 200;
+
+/** Null where it is not all there. */
+function lineAt(text: string, start: number, { isEnd }: Extent): Row | null {
+  const feed = text.indexOf('\n', start);
+  if (feed < 0 && !isEnd) return null;
+  const next = feed < 0 ? text.length : feed + 1;
+  let end = feed < 0 ? text.length : feed;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end -= 1;
+  const from = skip(text, start);
+  return { from, end, next, isBlank: from >= end };
+}
+
+/** Null where it is not all there. One that is wrong reaches to the end of the text. */
+function elementAt(text: string, start: number, { isEnd }: Extent): Row | null {
+  const rest = { from: start, end: text.length, next: text.length, isBlank: false };
+  const cut = isEnd ? rest : null;
+  let from = skip(text, start);
+  if (text[from] === '[') from = skip(text, from + 1);
+  if (from >= text.length) return cut;
+  if (text[from] !== '{') return rest;
+  const end = objectEnd(text, from);
+  if (end < 0) return cut;
+  const separator = skip(text, end);
+  if (separator >= text.length) return cut;
+  const next = skip(text, separator + 1);
+  // White space that goes on belongs to this row.
+  if (next === text.length && !isEnd) return null;
+  const isLast = text[separator] === ']' && next === text.length;
+  return text[separator] === ',' || isLast ? { from, end, next, isBlank: false } : rest;
+}
+
+/** Behind the brace that closes the object; negative where none does. */
+function objectEnd(text: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0x22) {
+      do at = text.indexOf('"', at + 1);
+      while (at >= 0 && isEscaped(text, at));
+      if (at < 0) return -1;
+    } else if (unit === 0x7b || unit === 0x5b) depth += 1;
+    else if (unit === 0x7d || unit === 0x5d) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return -1;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes += 1;
+  return slashes % 2 === 1;
+}
+
+const isSpace = (unit: number): boolean => unit === 0x20 || unit === 0x09 || unit === 0x0a || unit === 0x0d;
+
+function skip(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+/** jsonc-parser's SyntaxKind, whose enumeration is of the compiler alone. */
+const tokens = {
+  openBrace: 1,
+  closeBrace: 2,
+  openBracket: 3,
+  closeBracket: 4,
+  comma: 5,
+  colon: 6,
+  null: 7,
+  true: 8,
+  false: 9,
+  string: 10,
+  number: 11,
+  lineBreak: 14,
+  space: 15,
+} as const;
+
+/** Tells each value that is no container. False where the row is broken: what was told before is of no use then. */
+function readObject(
+  text: string,
+  row: Pick<Row, 'from' | 'end'>,
+  scanner: JSONScanner,
+  visit: (pointer: string, found: Found) => void,
+): boolean {
+  let token = 0;
+  const is = (kind: number): boolean => token === kind;
+  const next = (): void => {
+    do token = scanner.scan();
+    while (is(tokens.space) || is(tokens.lineBreak));
+    // What is behind the row's end is of another one.
+    if (scanner.getTokenError() !== 0 || scanner.getPosition() > row.end) token = 0;
+  };
+
+  function readMembers(pointer: string, depth: number): boolean {
+    const names = new Set<string>();
+    next();
+    if (is(tokens.closeBrace)) return true;
+    for (;;) {
+      if (!is(tokens.string)) return false;
+      const name = textOf(text.slice(scanner.getTokenOffset() + 1, scanner.getPosition() - 1));
+      if (names.has(name)) return false;
+      names.add(name);
+      next();
+      if (!is(tokens.colon)) return false;
+      next();
+      if (!readValue(`${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth)) return false;
+      next();
+      if (is(tokens.closeBrace)) return true;
+      if (!is(tokens.comma)) return false;
+      next();
+    }
+  }
+
+  function readElements(pointer: string, depth: number): boolean {
+    next();
+    if (is(tokens.closeBracket)) return true;
+    for (let index = 0; ; index++) {
+      if (!readValue(index < maxElements ? `${pointer}/${index}` : null, depth)) return false;
+      next();
+      if (is(tokens.closeBracket)) return true;
+      if (!is(tokens.comma)) return false;
+      next();
+    }
+  }
+
+  /** `pointer` null: no column is made of it. */
+  function readValue(pointer: string | null, depth: number): boolean {
+    const start = scanner.getTokenOffset();
+    const end = scanner.getPosition();
+    switch (token) {
+      case tokens.openBrace:
+        return depth < maxDepth && readMembers(pointer ?? none, depth + 1);
+      case tokens.openBracket:
+        return depth < maxDepth && readElements(pointer ?? none, depth + 1);
+      case tokens.string:
+        tell(pointer, { kind: 'text', start: start + 1, end: end - 1 });
+        return true;
+      case tokens.null:
+        tell(pointer, { kind: 'none', start, end: start });
+        return true;
+      case tokens.number:
+      case tokens.true:
+      case tokens.false:
+        tell(pointer, { kind: 'other', start, end });
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  function tell(pointer: string | null, found: Found): void {
+    if (pointer !== null && !pointer.startsWith(none)) visit(pointer, found);
+  }
+
+  scanner.setPosition(row.from);
+  next();
+  return is(tokens.openBrace) && readMembers('', 1) && scanner.getPosition() === row.end;
+}
+
+/** No pointer begins so. */
+const none = '\0';
+
+/** What a string says, of its bytes between the quotes as latin1. */
+function textOf(raw: string): string {
+  // eslint-disable-next-line no-control-regex -- all of ASCII
+  const text = /^[\x00-\x7f]*$/.test(raw) ? raw : Buffer.from(raw, 'latin1').toString('utf8');
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
+}
