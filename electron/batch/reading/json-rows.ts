@@ -221,7 +221,7 @@ function readObject(
     do token = scanner.scan();
     while (is(tokens.space) || is(tokens.lineBreak));
     // What is behind the row's end is of another one.
-    if (scanner.getTokenError() !== 0 || scanner.getPosition() > row.end) token = 0;
+    if ((scanner.getTokenError() as number) !== 0 || scanner.getPosition() > row.end) token = 0;
   };
 
   function readMembers(pointer: string, depth: number): boolean {
