@@ -6,7 +6,7 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { AuditEnd } from '../../audit/entries.ts';
 import type { Exported, Job, Remaining, Tally } from '../../contract/models/batch.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
-import { packedEnding, unpackedName } from '../../contract/models/packed.ts';
+import { packedEnding, unpackedName } from '../../contract/packed-names.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import { receiptFile, type ReceiptFacts, type WrittenReceipt } from '../../evidence/receipt.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
@@ -173,6 +173,9 @@ function checkChoice(
   tally: Tally,
   job: Pick<BatchJob, 'spec' | 'work' | 'view'>,
 ): ReturnType<typeof failed> | null {
+  // One row is the header's.
+  if (choice.format === 'workbook' && maxRows(choice, tally) >= sheetRows)
+    return failed('file.workbook-full', { subject: String(sheetRows - 1) });
   const { json } = job.spec.format;
   if (json !== undefined && isInSourceForm(choice, job.spec.format)) {
     const adds = job.work.some(({ plan: { into, operation } }) => into === 'beside' || operation === 'match');
@@ -181,9 +184,6 @@ function checkChoice(
     if (json.rows === 'array' && (choice.rows !== 'all' || job.view().total !== tally.rows))
       return failed('export.array-part');
   }
-  // One row is the header's.
-  if (choice.format === 'workbook' && maxRows(choice, tally) >= sheetRows)
-    return failed('file.workbook-full', { subject: String(sheetRows - 1) });
   const isAnew = choice.format === 'csv' && choice.safety !== 'source';
   if (isAnew && !codecOf(choice.encoding).encode(choice.delimiter).ok)
     return failed('file.delimiter', { subject: choice.encoding });

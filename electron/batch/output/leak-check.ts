@@ -199,7 +199,7 @@ export function createLeakCheck(
     },
     copied(from, to) {
       if (from >= to) return;
-      const pieces = table?.jsonPieces(index, from, to) ?? null;
+      const pieces = json === undefined ? null : (table?.jsonPieces(index, from, to) ?? null);
       if (pieces === null) {
         look(from, to);
         return;

@@ -90,7 +90,7 @@ describe('a file that is no table of text is named', () => {
     [
       'JSON Lines',
       repeat(3, (row) => `{"name": "n${row}", "card": "4111111111111111", "n": 1}`),
-      'JSON Lines file',
+      'json',
     ],
     ['JSON', '[\n  {"card": "4111111111111111"},\n  {"card": "1"}\n]\n', 'json'],
     ['JSON in one line', '[{"card": "4111111111111111"},{"card": "1"}]', 'json'],
