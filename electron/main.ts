@@ -105,7 +105,12 @@ if (refused !== null) {
     console.error('Name one file, as tokendesk --check-policy=FILE.');
     await endWith(2);
   } else {
-    const { text, code } = await checkPolicy(file, managedOptions());
+    const { text, code } = await checkPolicy({
+      file,
+      managed: managedOptions(),
+      clock: systemClock,
+      words: sentenceFor,
+    });
     await endWith(code, text);
   }
 } else if (app.commandLine.hasSwitch('conformance')) {
@@ -189,6 +194,7 @@ async function runSelfCheck(): Promise<void> {
     loadKeytar,
     clock: systemClock,
     node: { options: process.execArgv, inspector: inspector.url() },
+    words: sentenceFor,
   });
   const { text, code } = report(results);
   await endWith(code, text);

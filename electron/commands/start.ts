@@ -3,12 +3,14 @@ import type { Readable, Writable } from 'node:stream';
 import type { App } from '../app/compose.ts';
 import type { Platform } from '../platform/platform.ts';
 import { type CommandName, commands } from '../platform/command-line.ts';
+import type { WorkstationFacts } from '../contract/models/attestation.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import { parseCommand } from './arguments.ts';
 import { createCommandPlatform } from './command-platform.ts';
 import { End, exitCodes, type ExitCode } from './ends.ts';
 import { exportJob, printJobs, printMask } from './questions.ts';
 import { runFiles } from './run.ts';
+import { attest, signConnectionsFile } from './statements.ts';
 import type { Words } from './asked.ts';
 
 interface StartOptions extends Pick<Platform, 'version' | 'home' | 'resources' | 'site'> {
@@ -23,6 +25,8 @@ interface StartOptions extends Pick<Platform, 'version' | 'home' | 'resources' |
   readonly takeHome: () => string | null;
   /** The app on such a platform; or the sentence why what an administrator has fixed lets it not. */
   readonly open: (platform: Platform) => Promise<App | string>;
+  /** What `--attest` states of this installation. */
+  readonly facts: () => Promise<WorkstationFacts>;
 }
 
 /** So often a person is told how far it is. */
@@ -76,6 +80,12 @@ export async function startCommand(
     else (line.kind === 'progress' || line.kind === 'end' ? stderr : stdout).write(`${textOf(line)}\n`);
   };
   const asking = { app: asked, words: options.words, passphrase };
+  const signing = {
+    ...asking,
+    statements: app.statements,
+    write: (text: string) => void stdout.write(text),
+    tell: (sentence: string) => void stderr.write(`${sentence}\n`),
+  };
   const act = (): Promise<ExitCode> => {
     switch (command.name) {
       case 'run':
@@ -86,6 +96,10 @@ export async function startCommand(
         return printMask(command.given, asking, print);
       case 'export':
         return exportJob(command.given, asking, print);
+      case '--attest':
+        return attest(command.given, { ...signing, facts: options.facts });
+      case '--sign-connections':
+        return signConnectionsFile(command.given, signing);
     }
   };
   try {

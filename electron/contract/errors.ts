@@ -60,6 +60,11 @@ export const failureCodes = [
   'export.too-large', // a file of connections that no import would take
   'import.invalid', // not a file of connections; `subject` says where
   'import.unknown', // something changed since the import was shown
+  'provided.unreachable', // the administrator's signed file; `subject`: its name, and why it can't be read now
+  'provided.unsigned', // the same: it has no signature that holds
+  'provided.signer', // the same: none of those the administrator named has signed it; `subject` is who did
+  'provided.older', // the same: it was issued before the one that was taken last; `subject` says when
+  'provided.invalid', // the same: `subject` says where
   'certificate.invalid', // the extra CA is not a PEM certificate; with a subject, the client certificate does not open
   'certificate.slow', // its file asks for so many rounds that opening it takes too long
   // the app

@@ -9,6 +9,7 @@ import { report, selfCheck, type SelfCheckOptions } from '../../../electron/supp
 import { fakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { standInDistribution } from '../../../scripts/stand-in-distribution.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
+import { sentenceFor } from '../../../src/messages/messages.ts';
 import { systemOptions } from '../../../electron/settings/read-managed-settings.ts';
 
 const shippedProfile = path.resolve('resources/service-profile.json');
@@ -72,6 +73,7 @@ async function installed(): Promise<SelfCheckOptions & { clock: FakeClock }> {
     clock: fakeClock(),
     systemCertificates: () => ['one', 'two'],
     node: { options: [], inspector: undefined },
+    words: sentenceFor,
   };
 }
 

@@ -144,6 +144,7 @@ export function appState(over: Partial<AppState> = {}): AppState {
     settingsDamage: null,
     removedPartials: [],
     leftPartials: [],
+    providedFailure: null,
     upgradedFrom: null,
     webhooks: null,
     provided: [],
