@@ -34,7 +34,8 @@ import { exitCodes } from './commands/ends.ts';
 import { startCommand } from './commands/start.ts';
 import { createLog, type Log } from './log/log.ts';
 import { watchProcess } from './log/watch-process.ts';
-import { report, selfCheck } from './support/self-check.ts';
+import { compareStatements } from './support/compare-statements.ts';
+import { report, selfCheck, type SelfCheckOptions } from './support/self-check.ts';
 import { systemClock } from './util/clock.ts';
 import { limitCoreDumps } from './platform/core-dumps.ts';
 import { watchOpenings, type Openings } from './platform/openings.ts';
@@ -42,6 +43,7 @@ import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';
 import { handleSignals } from './platform/signals.ts';
 import {
   commandOf,
+  compareArguments,
   helpText,
   conformanceArguments,
   policyArgument,
@@ -60,6 +62,7 @@ import { readManagedSettings, systemOptions, type ManagedOptions } from './setti
 import { isAllowedHost } from './settings/managed-settings.ts';
 import { checkPolicy } from './settings/check-policy.ts';
 import { wipe } from './support/wipe.ts';
+import { workstationFacts } from './support/workstation-facts.ts';
 import { sentenceFor } from '../src/messages/messages.ts';
 import { formatNotice } from '../src/messages/notices.ts';
 
@@ -113,6 +116,9 @@ if (refused !== null) {
     });
     await endWith(code, text);
   }
+} else if (app.commandLine.hasSwitch('compare')) {
+  const { text, code } = await compareStatements(compareArguments(process.argv, process.platform));
+  await endWith(code, text);
 } else if (app.commandLine.hasSwitch('conformance')) {
   await runConformance();
 } else if (verifier !== undefined) {
@@ -136,7 +142,8 @@ function startInHome(): void {
         doesNotStart,
         `Anybody may write to the folder ${home}. Name one of your own with --user-data-dir.`,
       );
-    else if (app.requestSingleInstanceLock()) start();
+    else if (app.requestSingleInstanceLock() && !app.commandLine.hasSwitch('lock')) start();
+    // The one that is open has been told; where none is, there is nothing to lock.
     else app.quit();
   } catch {
     // The person named it, or it is the usual one: the path says nothing new.
@@ -171,6 +178,7 @@ async function runCommand({ name, args }: NonNullable<ReturnType<typeof commandO
       const managed = await readManagedSettings(managedOptions());
       return managed.ok ? openOrSay(platform, appOptions(log, managed)) : managed.sentence;
     },
+    facts: () => workstationFacts(selfCheckOptions(), app.getVersion()),
   }).catch((error: unknown) => {
     // Whoever waits for the command must not take its end for a success.
     log.bug('command', error);
@@ -182,7 +190,12 @@ async function runCommand({ name, args }: NonNullable<ReturnType<typeof commandO
 
 /** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
 async function runSelfCheck(): Promise<void> {
-  const results = await selfCheck({
+  const { text, code } = report(await selfCheck(selfCheckOptions()));
+  await endWith(code, text);
+}
+
+function selfCheckOptions(): SelfCheckOptions {
+  return {
     executable: app.getPath('exe'),
     archive: app.getAppPath(),
     root: app.getAppPath(),
@@ -195,9 +208,7 @@ async function runSelfCheck(): Promise<void> {
     clock: systemClock,
     node: { options: process.execArgv, inspector: inspector.url() },
     words: sentenceFor,
-  });
-  const { text, code } = report(results);
-  await endWith(code, text);
+  };
 }
 
 /** `--conformance`: checks a service against the specification, then ends. The account comes on standard input. */

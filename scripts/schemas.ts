@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { anyLine } from '../electron/audit/lines.ts';
 import { encryptedSpec, sealedState } from '../electron/batch/storing/job-files.ts';
+import { attestation } from '../electron/contract/models/attestation.ts';
 import { mapping } from '../electron/contract/models/mapping.ts';
 import { deployment } from '../electron/contract/models/deployment.ts';
 import { evidenceFile } from '../electron/contract/models/evidence-file.ts';
@@ -19,6 +20,7 @@ import { profileFields, profileSchema } from '../electron/service/profile-schema
 
 /** By the file's name under resources/schemas: title and schema. */
 const formats: Readonly<Record<string, readonly [title: string, schema: z.ZodType]>> = {
+  attestation: ['A signed statement on a workstation', attestation],
   'audit-line': ['A line of the audit log', anyLine],
   connections: ['A file of connections', deployment],
   evidence: ['Evidence on a case', evidenceFile],

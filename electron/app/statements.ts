@@ -36,8 +36,9 @@ export function createStatements(options: StatementsOptions): Statements {
     let head: Attestation['log']['head'] | null = null;
     let by = '';
     for await (const { line } of auditLines(auditFolder, now().toISOString().slice(0, 10))) {
+      if (line.kind !== 'entry') continue;
       head = { sequence: line.sequence, mac: line.mac };
-      if (line.kind === 'entry') by = line.actor;
+      by = line.actor;
     }
     return head === null ? null : { by, log: { state: chain.state, head } };
   }

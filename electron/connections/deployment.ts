@@ -124,8 +124,6 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
     const refuse = (code: ImportItem['code']): ImportItem => ({ ...item, change: 'refused', code });
     if (before?.builtIn === true) return refuse('connection.built-in');
     if (!checked.ok) return refuse('connection.invalid');
-    const { username, password, search, hash } = new URL(next.baseUrl);
-    if (username + password + search + hash !== '') return refuse('connection.invalid');
     if (!isAllowedHost(next.baseUrl, managed)) return refuse('connection.host');
     if (
       !isAdministrators &&

@@ -21,6 +21,8 @@ const switches: readonly Switch[] = [
     value: 'FOLDER',
     text: 'Use another folder for settings, batches and the audit log.',
   },
+  { name: 'new-batch', text: 'Open the page of batches, ready for a file.' },
+  { name: 'lock', text: 'Lock the app that is open, and nothing else.' },
   {
     name: 'self-check',
     text: 'Say whether this installation is complete and unchanged. 0: it is. 1: it is not.',
@@ -131,6 +133,10 @@ function switchName(argument: string, os: NodeJS.Platform): string | null {
   if (name === undefined) return null;
   return os === 'win32' ? name.toLowerCase() : name;
 }
+
+/** Whether a command line has this switch of ours. */
+export const isGiven = (name: string, argv: readonly string[], os: NodeJS.Platform): boolean =>
+  argv.slice(1).some((argument) => switchName(argument, os) === name);
 
 /** What follows `--verify-audit` or `--verify-evidence` and is the verifier's: the app's own switches are not. */
 export const verifierArguments = (argv: readonly string[], os: NodeJS.Platform): string[] =>

@@ -11,6 +11,7 @@ import { administratorFolder } from '../settings/read-managed-settings.ts';
 import { makePrivate } from '../storage/durable.ts';
 import { createEmitter } from '../util/emitter.ts';
 import type { ElectronModules } from './electron-modules.ts';
+import { isGiven } from './command-line.ts';
 import { tableExtensions, type Openings } from './openings.ts';
 import type { AwaySignal, FileKind, Opening, Platform, PlatformClipboard, WindowFocus } from './platform.ts';
 import { serveBundle } from './protocol.ts';
@@ -107,7 +108,10 @@ export function createElectronPlatform(
     if (window.isMinimized()) window.restore();
     window.focus();
   }
-  app.on('second-instance', bringToFront);
+  app.on('second-instance', (_event, argv) => {
+    if (isGiven('lock', argv, os)) commands.emit('lock');
+    else bringToFront();
+  });
   let sleepBlocker: number | null = null;
   /** Where the last file of each kind was. Without it a dialog starts in Downloads each time. */
   const lastFolders = new Map<FileKind | 'saved', string>();

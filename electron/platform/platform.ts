@@ -23,7 +23,8 @@ export type Router = (sender: Sender | null, call: string, payload: unknown) => 
 export type Opening =
   | { readonly kind: 'file'; readonly reference: string; readonly others: number }
   | { readonly kind: 'link'; readonly address: string }
-  | { readonly kind: 'batch'; readonly jobId: string };
+  | { readonly kind: 'batch'; readonly jobId: string }
+  | { readonly kind: 'new-batch' };
 
 /**
  * What a file that is asked for may be: delimited text or a workbook, a PKCS #12 file, one of our own in JSON, or examples of

@@ -141,6 +141,25 @@ describe('an open app', () => {
     expect((await app.outward()).slice(before).join()).toContain('event:app.opened');
   });
 
+  test('what the launcher offers beside the window is done in the one that is open', async () => {
+    const page = app.page;
+    expect(await runApp([`--user-data-dir=${home}`, '--new-batch'])).toMatchObject({ code: 0, left: [] });
+    await expect.poll(() => page.getByRole('heading', { name: 'Batch', exact: true }).count()).toBe(1);
+    await app.application.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.minimize());
+    expect(await runApp([`--user-data-dir=${home}`, '--lock'])).toMatchObject({ code: 0, left: [] });
+    await expect.poll(() => ask('app.state', {})).toMatchObject({ value: { lock: { locked: true } } });
+    // Whoever locks does not want to see it.
+    const isMinimized = () =>
+      app.application.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isMinimized());
+    expect(await isMinimized()).toBe(true);
+    // Where none is open there is nothing to lock.
+    const other = tempFolder();
+    expect(await runApp([`--user-data-dir=${path.join(other, 'home')}`, '--lock'])).toMatchObject({
+      code: 0,
+      left: [],
+    });
+  });
+
   test('closing its window ends it, and what it left is for this user only', async () => {
     const ended = once(app.application.process(), 'exit');
     await app.application.evaluate(({ BrowserWindow }) => {

@@ -34,9 +34,7 @@ export const attestation = z.strictObject({
     settings: z.record(z.string().max(100), z.strictObject({ value: z.unknown(), source: text })),
   }),
   /** SHA-256 of the connections an administrator provides, as they are in force; null where none are. */
-  connections: z
-    .strictObject({ sha256, issued: instant.nullable(), signer: sha256.nullable() })
-    .nullable(),
+  connections: z.strictObject({ sha256, issued: instant.nullable(), signer: sha256.nullable() }).nullable(),
   /** SHA-256 of the list of hashes of what was packed; null where the app is not packed. */
   files: sha256.nullable(),
   /** SHA-256 of the bill of materials; null where there is none. */
