@@ -74,13 +74,19 @@ const title = (name: string): string => {
 /** The content of each file, by its path below the folder. */
 export function policyTemplates(): Record<string, string> {
   return {
-    'policy.schema.json': `${JSON.stringify(jsonSchema, null, 2)}\n`,
+    'policy.schema.json': `${JSON.stringify(withSchemaMember(jsonSchema), null, 2)}\n`,
     'policy.example.json': `${JSON.stringify(examples, null, 2)}\n`,
     'Tokendesk.admx': admx(),
     'en-US/Tokendesk.adml': adml(),
     'app.tokendesk.plist': plist(),
   };
 }
+
+/** A file may name its schema: with one that forbids other members, an editor would call that wrong. */
+export const withSchemaMember = <T extends { readonly properties?: object }>(schema: T): T => ({
+  ...schema,
+  properties: { $schema: { type: 'string' }, ...schema.properties },
+});
 
 const registryKey = 'Software\\Policies\\Tokendesk';
 

@@ -10,6 +10,7 @@ import { deployment } from '../electron/contract/models/deployment.ts';
 import { evidenceFile } from '../electron/contract/models/evidence-file.ts';
 import { receipt } from '../electron/contract/models/receipt.ts';
 import { runLine } from '../electron/contract/models/run-lines.ts';
+import { withSchemaMember } from './policy-templates.ts';
 import { profileFields, profileSchema } from '../electron/service/profile-schema.ts';
 
 /*
@@ -68,7 +69,7 @@ export function profileDocuments(docs: string): Record<string, string> {
   const before = docs.slice(0, docs.indexOf(begin) + begin.length);
   const after = docs.slice(docs.indexOf(end));
   return {
-    'resources/service-profile.schema.json': `${JSON.stringify(profileSchema(), null, 2)}\n`,
+    'resources/service-profile.schema.json': `${JSON.stringify(withSchemaMember(profileSchema()), null, 2)}\n`,
     'docs/service-profile.md': `${before}\n\n| Member | Meaning |\n| --- | --- |\n${memberTable()}\n\n${after}`,
   };
 }

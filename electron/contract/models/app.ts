@@ -94,7 +94,9 @@ const fingerprint = z.string().regex(/^[0-9a-f]{64}$/);
  */
 export const managedSettings = z
   .strictObject({
-    caseRequired: caseRequired.describe('A case must be given for every reveal, copy and export in clear.'),
+    caseRequired: caseRequired.describe(
+      'A case must be given for every reveal, copy, export and match in clear.',
+    ),
     reasons: reasons.describe('The only reasons that are accepted for a reveal, copy, export or match.'),
     revealSeconds: revealSeconds.describe('Seconds after which a revealed value is hidden.'),
     clipboardSeconds: clipboardSeconds.describe('Seconds after which a copied value is cleared.'),

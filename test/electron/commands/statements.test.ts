@@ -85,8 +85,8 @@ test('a statement has what was found, and the end of the log with its own line i
   expect(said.log.head).toEqual({ sequence: line?.sequence, mac: line?.mac });
   // A locked app signs nothing.
   const passphrase = 'a long passphrase';
-  const { ask } = command.whole;
-  const set = { current: obscuredOf(''), next: obscuredOf(passphrase) };
+  const { ask } = command.app;
+  const set = { current: { xorKey: 'abcd', obscured: '' }, next: obscuredOf(passphrase) };
   valueOf(await ask('lock.setPassphrase', set));
   valueOf(await ask('lock.now', {}));
   const locked = await ended((asking) => attest({ out }, { ...asking, facts: async () => facts }));
