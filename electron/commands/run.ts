@@ -3,6 +3,7 @@ import type { Job, Plan, Preflight, Preview, Reading } from '../contract/models/
 import type { Mapping } from '../contract/models/mapping.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
+import { sumOf } from '../contract/tally.ts';
 import { knownNotices, savedReading } from '../contract/saved-mapping.ts';
 import type { RunArguments } from './arguments.ts';
 import { type Asked, unlocked, valueOf, type Words } from './asked.ts';
@@ -29,9 +30,11 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
   const { app, print, signal, words } = options;
   const value = valueOf(app, words);
   const codes: ExitCode[] = [];
+  const runs: FileRun[] = [];
   for (const file of given.files) {
     const name = path.basename(file);
     const run: FileRun = { job: null, takenUp: null, exported: null };
+    runs.push(run);
     let end: End;
     try {
       if (signal.aborted) throw new End(exitCodes.paused, 'It was ended before this file.');
@@ -49,6 +52,11 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     }
     print(resultLine(name, run, end));
     codes.push(end.exitCode);
+  }
+  if (runs.length > 1) {
+    const written = runs.filter(({ exported }) => exported !== null).length;
+    const tally = sumOf(runs.flatMap(({ job }) => (job === null ? [] : [job.tally])));
+    print({ kind: 'sum', files: runs.length, written, tally });
   }
   return gravestOf(codes);
 

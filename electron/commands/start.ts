@@ -10,7 +10,11 @@ import { createCommandPlatform } from './command-platform.ts';
 import { End, exitCodes, type ExitCode } from './ends.ts';
 import { exportJob, printJobs, printMask } from './questions.ts';
 import { runFiles } from './run.ts';
+<<<<<<< HEAD
 import { attest, signConnectionsFile } from './statements.ts';
+=======
+import { formatSum } from './write-file.ts';
+>>>>>>> main
 import type { Words } from './asked.ts';
 
 interface StartOptions extends Pick<Platform, 'version' | 'home' | 'resources' | 'site'> {
@@ -122,6 +126,8 @@ function textOf(line: RunLine): string {
       return `${line.file}: ${line.rows} of ${line.total ?? '?'} rows`;
     case 'result':
       return `${line.file}: ${line.sentence}`;
+    case 'sum':
+      return `${line.written} of ${line.files} files were written. In all ${formatSum(line.tally)}`;
     case 'lookup':
       return line.masked;
     case 'end':

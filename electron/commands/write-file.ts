@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { defaultExport } from '../contract/export-choice.ts';
-import type { Exported, ExportForm, Job } from '../contract/models/batch.ts';
+import type { Exported, ExportForm, Job, Tally } from '../contract/models/batch.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import type { Asked, Words } from './asked.ts';
@@ -88,16 +88,19 @@ export function resultLine(file: string, { job, takenUp, exported }: FileRun, en
 const remainsOf = ({ remaining }: Exported): number =>
   remaining === null ? 0 : remaining.cards + remaining.values;
 
+export const formatSum = ({ rows, ok, failed, unmatched, blank }: Tally): string =>
+  `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} not matched + ${blank} blank.`;
+
 /** The end of a file that was written. */
 export function endOfFile(takenUp: number | null, exported: Exported): End {
-  const { rows, ok, failed, unmatched, blank } = exported.tally;
+  const { tally } = exported;
   const count = remainsOf(exported);
   const sentence = [
-    `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} not matched + ${blank} blank.`,
+    formatSum(tally),
     ...(takenUp === null ? [] : [`${takenUp} of them were sent before.`]),
     `Written to ${path.join(exported.folder, exported.name)}.`,
     ...(count > 0 ? [`${count} values stay in clear in columns that were copied.`] : []),
   ].join(' ');
   if (count > 0) return new End(exitCodes.remains, sentence);
-  return new End(failed > 0 ? exitCodes.failedRows : exitCodes.done, sentence);
+  return new End(tally.failed > 0 ? exitCodes.failedRows : exitCodes.done, sentence);
 }

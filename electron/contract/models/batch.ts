@@ -80,6 +80,13 @@ export const encoding = z.enum([
   'gb18030',
   'big5',
   'euc-kr',
+  'ibm037',
+  'ibm273',
+  'ibm500',
+  'ibm1047',
+  'ibm1140',
+  'ibm1141',
+  'ibm1148',
 ]);
 export type Encoding = z.infer<typeof encoding>;
 
@@ -179,7 +186,7 @@ export const preview = z.strictObject({
   reading,
   guesses,
   byteOrderMark: z.boolean(),
-  newline: z.enum(['\n', '\r\n', '\r']),
+  newline: z.enum(['\n', '\r\n', '\r', '\x85']),
   columns: z.array(column),
   /** The first rows, at most 50, as text. */
   rows: z.array(z.array(z.string())),

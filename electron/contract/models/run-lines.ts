@@ -30,6 +30,8 @@ const resultLine = z.strictObject({
 export const runLine = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('progress'), file: z.string(), rows: count, total: count.nullable() }),
   resultLine,
+  /** Of several files, behind their results: the sum over those that were begun. */
+  z.strictObject({ kind: z.literal('sum'), files: count, written: count, tally }),
   job
     .pick({
       jobId: true,

@@ -112,7 +112,7 @@ test('several files are one command; the gravest end is its code, and each has i
   const bad = command.write('bad.csv', [...month(20), '20,no card,ok']);
   const other = command.write('other.csv', month(20, 'id,pan,note'));
   const none = path.join(command.folder, 'none.csv');
-  const { code, results } = await run(['Cards', good, bad, other, none]);
+  const { code, results, lines } = await run(['Cards', good, bad, other, none]);
   expect(results.map(({ file, exitCode }) => [file, exitCode])).toEqual([
     ['good.csv', exitCodes.done],
     ['bad.csv', exitCodes.refused],
@@ -127,9 +127,19 @@ test('several files are one command; the gravest end is its code, and each has i
   expect(results[2]?.sentence).toBe(
     'The columns are not those of the mapping (missing: card; 1 others). Nothing was sent.',
   );
-  const agreed = await run(['Cards', bad, '--yes']);
+  const tally = { rows: 20, ok: 20, failed: 0, unmatched: 0, blank: 0 };
+  expect(lines.at(-1)).toEqual({ kind: 'sum', files: 4, written: 1, tally });
+  const agreed = await run(['Cards', good, bad, '--yes']);
   expect(agreed.code).toBe(exitCodes.failedRows);
-  expect(agreed.result?.sentence).toContain('21 rows = 20 succeeded + 1 failed + 0 not matched + 0 blank.');
+  expect(agreed.results[1]?.sentence).toContain(
+    '21 rows = 20 succeeded + 1 failed + 0 not matched + 0 blank.',
+  );
+  expect(agreed.lines.at(-1)).toEqual({
+    ...{ kind: 'sum', files: 2, written: 2 },
+    tally: { rows: 41, ok: 40, failed: 1, unmatched: 0, blank: 0 },
+  });
+  const alone = await run(['Cards', good]);
+  expect(alone.lines.at(-1)?.kind).toBe('result');
 });
 
 test('another environment, an unknown mapping and a lock stop it, with nothing sent', async () => {
