@@ -10,6 +10,9 @@ import { deployment } from '../electron/contract/models/deployment.ts';
 import { evidenceFile } from '../electron/contract/models/evidence-file.ts';
 import { receipt } from '../electron/contract/models/receipt.ts';
 import { runLine } from '../electron/contract/models/run-lines.ts';
+import { failureCodes } from '../electron/contract/errors.ts';
+import type { Retry } from '../src/messages/message.ts';
+import { messageFor } from '../src/messages/messages.ts';
 import { withSchemaMember } from './policy-templates.ts';
 import { profileFields, profileSchema } from '../electron/service/profile-schema.ts';
 
@@ -74,9 +77,31 @@ export function profileDocuments(docs: string): Record<string, string> {
   };
 }
 
+const retryWords: Readonly<Record<Retry, string>> = { now: 'at once', later: 'later', no: 'no' };
+
+/** What each code means, for support: docs/messages.md, between its marks. */
+export function messageDocument(before: string): string {
+  const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/(?=[*_<])/g, '\\');
+  const rows = failureCodes.map((code) => {
+    const { summary, advice, retry } = messageFor({ code });
+    return `| \`${code}\` | ${cell(summary)} | ${cell(advice)} | ${retryWords[retry]} |`;
+  });
+  const table = [
+    '| Code | What a person reads | What to do | Trying again helps |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+  ];
+  const [head = ''] = before.split(messagesMark);
+  return `${head}${messagesMark}\n\n${table.join('\n')}\n`;
+}
+
+const messagesMark = '<!-- codes: made by `npm run schemas` -->';
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = path.resolve(import.meta.dirname, '..');
   const docs = fs.readFileSync(path.join(root, 'docs/service-profile.md'), 'utf8');
   for (const [file, text] of Object.entries({ ...profileDocuments(docs), ...formatSchemas() }))
     fs.writeFileSync(path.join(root, file), text);
+  const messages = path.join(root, 'docs/messages.md');
+  fs.writeFileSync(messages, messageDocument(fs.readFileSync(messages, 'utf8')));
 }
