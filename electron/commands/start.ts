@@ -10,11 +10,8 @@ import { createCommandPlatform } from './command-platform.ts';
 import { End, exitCodes, type ExitCode } from './ends.ts';
 import { exportJob, printJobs, printMask } from './questions.ts';
 import { runFiles } from './run.ts';
-<<<<<<< HEAD
 import { attest, signConnectionsFile } from './statements.ts';
-=======
 import { formatSum } from './write-file.ts';
->>>>>>> main
 import type { Words } from './asked.ts';
 
 interface StartOptions extends Pick<Platform, 'version' | 'home' | 'resources' | 'site'> {
