@@ -152,6 +152,7 @@ describe('an open app', () => {
     const isMinimized = () =>
       app.application.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isMinimized());
     expect(await isMinimized()).toBe(true);
+    await app.application.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.restore());
     // Where none is open there is nothing to lock.
     const other = tempFolder();
     expect(await runApp([`--user-data-dir=${path.join(other, 'home')}`, '--lock'])).toMatchObject({
