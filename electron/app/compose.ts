@@ -159,7 +159,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     stops.push(clock.after(laterMs, () => void service.builtIn.start()));
   stops.push(clock.after(laterMs, () => void loadTransport()));
   await webhooks.start();
-  stops.push(provided.followAgain(following));
+  provided.followAgain(following);
 
   return {
     running: () => batches.count(),
@@ -169,6 +169,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       provided: () => provided.deployment(),
     }),
     async close() {
+      await provided.close();
       await webhooks.close();
       await closeApp(parts, stops);
       stopWatching();

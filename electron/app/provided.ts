@@ -43,6 +43,9 @@ export function createProvided({ options, home, clock }: ProvidedOptions) {
   let taken: Provided['taken'] = null;
   let items: readonly ImportItem[] = [];
   let recorded = '';
+  let isClosed = false;
+  let stop = (): void => undefined;
+  let again: Promise<void> | null = null;
 
   async function read(): Promise<void> {
     if (signed === null) return;
@@ -95,26 +98,23 @@ export function createProvided({ options, home, clock }: ProvidedOptions) {
       providedFailure: failure,
     }),
     follow,
-    /** Whoever leaves the app open for weeks gets what an administrator changes all the same. Returns what ends it. */
-    followAgain(following: Following): () => void {
-      let isOver = false;
-      let stop = (): void => undefined;
-      const wait = (): void => {
-        if (signed === null && rereadDeployment === undefined) return;
-        const isAway = failure?.code === 'provided.unreachable';
-        stop = clock.after(rereadEveryMs ?? (isAway ? retryMs : dayMs), () => {
-          void readAgain()
-            .then(() => (following.isLocked() ? undefined : follow(following)))
-            .finally(() => {
-              if (!isOver) wait();
-            });
-        });
-      };
-      wait();
-      return () => {
-        isOver = true;
-        stop();
-      };
+    /** Whoever leaves the app open for weeks gets what an administrator changes all the same. */
+    followAgain(following: Following): void {
+      if (isClosed || (signed === null && rereadDeployment === undefined)) return;
+      const isAway = failure?.code === 'provided.unreachable';
+      stop = clock.after(rereadEveryMs ?? (isAway ? retryMs : dayMs), () => {
+        again = readAgain()
+          .then(() => (isClosed || following.isLocked() ? undefined : follow(following)))
+          .finally(() => {
+            this.followAgain(following);
+          });
+      });
+    },
+    /** What is being followed is followed to its end: the log it is recorded in is closed next. */
+    async close(): Promise<void> {
+      isClosed = true;
+      stop();
+      await again;
     },
   };
 }

@@ -137,7 +137,7 @@ export const managedSettings = z
       .min(1)
       .max(1_000)
       .describe(
-        'File with the connections you provide, by its whole path, such as on a share. It is signed by tokendesk --sign-connections.',
+        'File with the connections you provide, by its whole path, such as on a share; signed with the switch sign-connections.',
       ),
     connectionsSigners: z
       .array(fingerprint)
