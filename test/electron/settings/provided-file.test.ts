@@ -30,11 +30,12 @@ function signed(day: number, over: Partial<Deployment> = {}, by = key): string {
 }
 
 /** A person's folder and the administrator's share. */
-function workstation(limitMs?: number) {
+function workstation() {
   const home = tempFolder();
   const share = path.join(tempFolder(), 'connections.json');
   const signers = [stranger.fingerprint.replace(/^./, '0'), key.fingerprint];
-  const open = () => createProvidedFile({ file: share, signers, home, clock: systemClock, limitMs });
+  const open = (limitMs?: number) =>
+    createProvidedFile({ file: share, signers, home, clock: systemClock, limitMs });
   return { home, share, open, put: (text: string) => fs.writeFileSync(share, text) };
 }
 
@@ -131,10 +132,10 @@ test('the file is taken once, and stays in force while the share is away or has 
 });
 
 test('a share that does not answer keeps nobody waiting, and is asked once at a time', async () => {
-  const { share, open, put } = workstation(20);
+  const { share, open, put } = workstation();
   put(signed(1, { reasons: ['kept'] }));
-  const file = open();
-  await file.read();
+  await open().read();
+  const file = open(20);
   const read = fs.promises.open;
   let asked = 0;
   let answer = (): void => undefined;
