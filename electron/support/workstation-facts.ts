@@ -12,7 +12,7 @@ export async function workstationFacts(
   version: string,
 ): Promise<WorkstationFacts> {
   const read = await readManagedSettings(options.managed);
-  const { electron = '', chrome = '', node } = process.versions;
+  const { electron, chrome, node } = process.versions;
   const { managed, sourceOf } = read;
   return {
     workstation: os.hostname().slice(0, 300),

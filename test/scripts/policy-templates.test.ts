@@ -68,7 +68,7 @@ test('what group policy writes for each kind of value is read as that kind', () 
     'Windows Registry Editor Version 5.00\r\n[HKEY_LOCAL_MACHINE\\Software\\Policies\\Tokendesk]\r\n';
   /** A list of one text. */
   const list = (text: string): string =>
-    `hex(7):${[...`${text}\0\0`].map((one) => `${one.charCodeAt(0).toString(16).padStart(2, '0')},00`).join()}`;
+    `hex(7):${[...Buffer.from(`${text}\0\0`, 'utf16le')].map((byte) => byte.toString(16).padStart(2, '0')).join()}`;
   const written = [
     ...values(admx, 'decimal', 'valueName').map((name) => `"${name}"=dword:0000000a`),
     ...values(admx, 'multiText', 'valueName').map(

@@ -59,7 +59,9 @@ test('a file of connections is signed beside it, by the key that the command nam
     value: { deployment: content },
   });
   // The same key as in the statements of this workstation.
-  const statement = await ended((asking) => attest({ out: null }, { ...asking, facts: async () => facts }));
+  const statement = await ended((asking) =>
+    attest({ out: null }, { ...asking, facts: () => Promise.resolve(facts) }),
+  );
   expect(signerOf(JSON.parse(statement.written))).toBe(signer);
 
   fs.writeFileSync(file, JSON.stringify({ ...content, apiKey: 'canary' }));
@@ -71,7 +73,7 @@ test('a file of connections is signed beside it, by the key that the command nam
 
 test('a statement has what was found, and the end of the log with its own line in it', async () => {
   const out = path.join(command.folder, 'ws-01.json');
-  const made = await ended((asking) => attest({ out }, { ...asking, facts: async () => facts }));
+  const made = await ended((asking) => attest({ out }, { ...asking, facts: () => Promise.resolve(facts) }));
   expect([made.code, made.written]).toEqual([0, '']);
   const said = attestation.parse(JSON.parse(fs.readFileSync(out, 'utf8')));
   expect(said).toMatchObject({ ...facts, connections: null, log: { state: 'intact' } });
@@ -85,10 +87,9 @@ test('a statement has what was found, and the end of the log with its own line i
   expect(said.log.head).toEqual({ sequence: line?.sequence, mac: line?.mac });
   // A locked app signs nothing.
   const passphrase = 'a long passphrase';
-  const { ask } = command.app;
   const set = { current: { xorKey: 'abcd', obscured: '' }, next: obscuredOf(passphrase) };
-  valueOf(await ask('lock.setPassphrase', set));
-  valueOf(await ask('lock.now', {}));
-  const locked = await ended((asking) => attest({ out }, { ...asking, facts: async () => facts }));
+  valueOf(await command.app.ask('lock.setPassphrase', set));
+  valueOf(await command.app.ask('lock.now', {}));
+  const locked = await ended((asking) => attest({ out }, { ...asking, facts: () => Promise.resolve(facts) }));
   expect([locked.code, locked.told]).toEqual([5, expect.stringContaining('locked with a passphrase')]);
 });

@@ -140,12 +140,12 @@ test('a share that does not answer keeps nobody waiting, and is asked once at a 
   let asked = 0;
   let answer = (): void => undefined;
   const away = new Promise<void>((settle) => (answer = settle));
-  fs.promises.open = (async (...args: Parameters<typeof read>) => {
+  fs.promises.open = async (...args: Parameters<typeof read>) => {
     if (args[0] !== share) return read(...args);
     asked += 1;
     await away;
     return read(...args);
-  }) as typeof read;
+  };
   try {
     for (let time = 0; time < 3; time++) {
       const found = await file.read();
