@@ -193,7 +193,7 @@ async function providedConnections({ managed, clock, words }: SelfCheckOptions):
     words,
   });
   if (flaws.length > 0) return bad(flaws.join('; '));
-  return good(source === null ? 'none' : `${names.join(', ')}, of ${source}`);
+  return good(source === null ? 'none' : `${names.join(', ') || 'none'}, of ${source}`);
 }
 
 async function profile({ site, root, managed }: SelfCheckOptions): Promise<Verdict> {

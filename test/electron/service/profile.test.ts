@@ -62,6 +62,11 @@ describe('the service profile', () => {
     expect(!outcome.ok && outcome.failure.subject).toContain(place);
   });
 
+  it('may name its schema, as editors do', () => {
+    const text = (more: object): string => JSON.stringify({ version: 1, ...more });
+    expect(readProfile(text({ $schema: 'service-profile.schema.json' }))).toEqual(readProfile(text({})));
+  });
+
   // Else Tokenize would detokenize whole files, with no reason and no count.
   it.each([
     ['BatchTokenize', '/api/services/evtservice/batchdetokenize'],
