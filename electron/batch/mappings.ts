@@ -16,6 +16,8 @@ export type MappingCalls = Pick<
 /** Plans stored by name, encrypted: their columns' names may be the first row of a file without a header. */
 export interface Mappings {
   readonly calls: MappingCalls;
+  /** What a person has accepted with this one. */
+  accepted(name: string | null): Promise<Mapping['notices']>;
   /** How the last result of this one was written by hand; null where none was. */
   exported(name: string | null): Promise<Mapping['exported'] | null>;
   /** Keeps how a result was written by hand, with the folder. Only of a whole one without cleartext, which needs its reason each time. */
@@ -73,6 +75,7 @@ export function createMappings({ keychain, store }: Pick<BatchOptions, 'keychain
         return Promise.resolve(saved.ok ? done({}) : saved);
       },
     },
+    accepted: async (name) => (await find(name))?.notices,
     exported: async (name) => (await find(name))?.exported ?? null,
     async rememberExport(name, choice, folder) {
       const form = choice.passphrase === null ? exportForm.safeParse(pickForm(choice)) : null;

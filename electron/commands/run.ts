@@ -4,7 +4,7 @@ import type { Mapping } from '../contract/models/mapping.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import { sumOf } from '../contract/tally.ts';
-import { knownNotices, savedReading } from '../contract/saved-mapping.ts';
+import { newNotices, savedReading } from '../contract/saved-mapping.ts';
 import type { RunArguments } from './arguments.ts';
 import { type Asked, unlocked, valueOf, type Words } from './asked.ts';
 import { End, endOf, type ExitCode, exitCodes, gravestOf } from './ends.ts';
@@ -142,12 +142,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
         );
     }
     const { rows, notices } = await preflight(sourceId, plan);
-    const known = knownNotices(mapping, notices);
-    if (!given.yes)
-      refuseNews(
-        notices.filter((notice) => !known.includes(notice)),
-        words.notice,
-      );
+    if (!given.yes) refuseNews(newNotices(mapping, notices), words.notice);
     const asked = { sourceId, plan, mapping: mapping.name, takesUp: true };
     const { jobId } = await value('batch.start', {
       ...asked,

@@ -119,6 +119,24 @@ export function createElectronPlatform(
     return { origin: frame.origin, isMainFrame: frame.parent === null };
   }
 
+  async function openDialog(kind: FileKind, several: boolean): Promise<string[] | null> {
+    const defaultPath = lastFolders.get(kind);
+    const options = {
+      filters: openFilters[kind],
+      ...(defaultPath !== undefined && { defaultPath }),
+      properties: ['openFile', ...(several ? ['multiSelections'] : []), 'dontAddToRecent'] as (
+        'openFile' | 'multiSelections' | 'dontAddToRecent'
+      )[],
+    };
+    const { canceled, filePaths } = await (window === null
+      ? dialog.showOpenDialog(options)
+      : dialog.showOpenDialog(window, options));
+    const [file] = filePaths;
+    if (canceled || file === undefined) return null;
+    lastFolders.set(kind, path.dirname(file));
+    return filePaths;
+  }
+
   return {
     version: app.getVersion(),
     home,
@@ -183,19 +201,24 @@ export function createElectronPlatform(
       window?.webContents.send(eventChannel(event), payload);
     },
     async chooseFile(kind) {
-      const defaultPath = lastFolders.get(kind);
+      const [file = null] = (await openDialog(kind, false)) ?? [];
+      return file;
+    },
+    chooseFiles: (kind) => openDialog(kind, true),
+    async chooseFolder(near) {
       const options = {
-        filters: openFilters[kind],
-        ...(defaultPath !== undefined && { defaultPath }),
-        properties: ['openFile', 'dontAddToRecent'] as ('openFile' | 'dontAddToRecent')[],
+        defaultPath: near ?? lastFolders.get('saved') ?? app.getPath('downloads'),
+        properties: ['openDirectory', 'createDirectory', 'dontAddToRecent'] as (
+          'openDirectory' | 'createDirectory' | 'dontAddToRecent'
+        )[],
       };
       const { canceled, filePaths } = await (window === null
         ? dialog.showOpenDialog(options)
         : dialog.showOpenDialog(window, options));
-      const [file] = filePaths;
-      if (canceled || file === undefined) return null;
-      lastFolders.set(kind, path.dirname(file));
-      return file;
+      const [folder] = filePaths;
+      if (canceled || folder === undefined) return null;
+      lastFolders.set('saved', folder);
+      return folder;
     },
     async chooseTarget({ name, beside }) {
       const folder =

@@ -34,10 +34,10 @@ export interface OpenSource {
 
 export interface Sources {
   /**
-   * An Excel workbook is converted first, which takes seconds for a full sheet; `sheet` null: the first with rows.
+   * An Excel workbook is converted first, which takes seconds for a full sheet.
    * Failures: file.*, keychain.*, service.cancelled.
    */
-  openPath(path: string, sheet?: string | null): Promise<Outcome<Source>>;
+  openPath(path: string, how?: OpenOptions): Promise<Outcome<Source>>;
   /** Failures: file.paste-empty, file.no-room, file.disk-full, file.unwritable, keychain.*. */
   openText(text: string): Promise<Outcome<Source>>;
   /**
@@ -51,7 +51,7 @@ export interface Sources {
     bytes: Pick<ByteSource, 'identity' | 'read'>;
   }): Promise<Outcome<Source>>;
   /** Opens another sheet of the same workbook, as a source of its own. */
-  openSheet(sourceId: string, sheet: string): Promise<Outcome<Source>>;
+  openSheet(sourceId: string, sheet: string, how?: Pick<OpenOptions, 'signal'>): Promise<Outcome<Source>>;
   /** Ends the conversion that is under way. */
   stopOpening(): void;
   /** Failure: file.unknown. */
@@ -61,9 +61,18 @@ export interface Sources {
    * agree. Failures: file.unknown, file.changed, and those of `detectFormat`.
    */
   format(sourceId: string, overrides: ReadingOverrides): Promise<Outcome<DetectedFormat>>;
+  /** Of one that nobody looks at any more. */
+  close(sourceId: string): void;
   /** Removes what processes that have ended left behind. */
   removeStale(): Promise<void>;
-  close(): Promise<void>;
+  closeAll(): Promise<void>;
+}
+
+interface OpenOptions {
+  /** Of a workbook; null: the first with rows. */
+  readonly sheet?: string | null;
+  /** Ends this conversion. With it, it is none that a person waits for, who may open another file meanwhile. */
+  readonly signal?: AbortSignal;
 }
 
 /** When more are open the oldest is closed. */
@@ -119,19 +128,24 @@ export function createSources(
     return found === undefined ? failed('file.unknown') : done(found);
   }
 
-  async function openWorkbook(path: string, file: Identity, sheet: string | null): Promise<Outcome<Source>> {
-    converting?.abort();
+  async function openWorkbook(
+    path: string,
+    file: Identity,
+    { sheet = null, signal: own }: OpenOptions,
+  ): Promise<Outcome<Source>> {
+    if (own === undefined) converting?.abort();
     const abort = new AbortController();
-    converting = abort;
+    if (own === undefined) converting = abort;
+    const signal = own ?? abort.signal;
     const name = basename(path);
     let reportedAt = clock.now();
     const report = (share: number): void => {
-      if (clock.now() - reportedAt < reportEveryMs) return;
+      if (own !== undefined || clock.now() - reportedAt < reportEveryMs) return;
       reportedAt = clock.now();
       platform.send('batch.opening', { name: maskNumbers(shorten(name, 300)), share });
     };
     const created = await copies.create((createOutput) =>
-      parser.convertSheet({ path, sheet, createOutput, report, signal: abort.signal }),
+      parser.convertSheet({ path, sheet, createOutput, report, signal }),
     );
     if (converting === abort) converting = null;
     if (!created.ok) return withFileName(created, name);
@@ -140,7 +154,7 @@ export function createSources(
     return done(add(name, file.size, { path, bytes, copy, file, fixed, converted: result }));
   }
 
-  async function openPath(path: string, sheet: string | null = null): Promise<Outcome<Source>> {
+  async function openPath(path: string, how: OpenOptions = {}): Promise<Outcome<Source>> {
     const bytes = await openFile(path);
     if (!bytes.ok) return bytes;
     const { identity: file } = bytes.value;
@@ -163,7 +177,7 @@ export function createSources(
     }
     await bytes.value.close();
     return found.kind === 'archive'
-      ? openWorkbook(path, file, sheet)
+      ? openWorkbook(path, file, how)
       : failed('file.not-a-table', { subject: found.name });
   }
 
@@ -207,13 +221,15 @@ export function createSources(
       const fixed = { ...layoutOf(reading), encoding: reading.encoding };
       return done(add(name, size, { path, bytes, copy, file: null, fixed, converted: null }));
     },
-    async openSheet(sourceId, sheet) {
+    async openSheet(sourceId, sheet, how = {}) {
       const found = find(sourceId);
       if (!found.ok) return found;
       const { path, converted } = found.value;
       const title =
         converted === null ? undefined : shownSheets(converted).find(({ name }) => name === sheet)?.title;
-      return path === null || title === undefined ? failed('file.unknown') : openPath(path, title);
+      return path === null || title === undefined
+        ? failed('file.unknown')
+        : openPath(path, { ...how, sheet: title });
     },
     stopOpening() {
       converting?.abort();
@@ -237,8 +253,13 @@ export function createSources(
       formats.set(keyOf(format), format);
       return done(format);
     },
+    close(sourceId) {
+      const found = open.get(sourceId);
+      open.delete(sourceId);
+      if (found !== undefined) void release(found);
+    },
     removeStale: () => copies.removeStale(),
-    async close() {
+    async closeAll() {
       converting?.abort();
       await Promise.allSettled([...open.values()].map(release));
       open.clear();

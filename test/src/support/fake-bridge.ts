@@ -102,7 +102,13 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
   const call = async (name: CallName, payload: unknown): Promise<Outcome<unknown>> => {
     const contract = calls[name];
     if (fake.state.lock.locked && contract.whileLocked === null) return failed('app.locked');
-    const input = contract.input.safeParse(contract.takesFile ? { reference: 'dropped' } : payload);
+    const input = contract.input.safeParse(
+      contract.files === 'one'
+        ? { reference: 'dropped' }
+        : contract.files === 'several'
+          ? { references: (payload as File[]).map(({ name: file }) => file) }
+          : payload,
+    );
     if (!input.success) return failed('call.invalid', { operation: name });
     fake.seen.push({ name, input: input.data });
     const failure = options.fail?.[name];
