@@ -263,9 +263,6 @@ export function createQueues(options: QueueOptions): Queues {
     send(queue);
   }
 
-  /** The first file that is not done with. */
-  const currentOf = ({ files }: QueueState): FileState | undefined => files.find((file) => !isSettled(file));
-
   /** Begins the next file, where nothing is waited for. */
   function advance(queue: QueueState): void {
     const file = currentOf(queue);
@@ -527,6 +524,9 @@ function withoutCount(grounds: Grounds | null): Grounds | null {
   return said;
 }
 
+/** The first file that is not done with. */
+const currentOf = ({ files }: QueueState): FileState | undefined => files.find((file) => !isSettled(file));
+
 const storedOf = ({ fileId, path, name, bytes, failure, isSkipped, isPassed }: FileState): StoredFile => ({
   ...{ fileId, path, name, bytes, failure, isSkipped, isPassed },
 });
@@ -535,6 +535,7 @@ function viewOf(queue: QueueState): Queue {
   const { queueId, createdAt, begun, files, comparing, checking } = queue;
   return {
     ...{ queueId, createdAt, state: stateOf(queue), isComparing: comparing !== null },
+    current: begun === null ? null : (currentOf(queue)?.fileId ?? null),
     connectionName: begun?.connection.name ?? null,
     environment: begun?.connection.environment ?? null,
     mapping: begun?.mapping ?? null,
@@ -550,9 +551,10 @@ function viewOf(queue: QueueState): Queue {
   };
 }
 
-function stateOf({ begun, files, isHeld, checking }: QueueState): Queue['state'] {
+function stateOf(queue: QueueState): Queue['state'] {
+  const { begun, isHeld, checking } = queue;
   if (begun === null) return 'draft';
-  const current = files.find((file) => !isSettled(file));
+  const current = currentOf(queue);
   if (current === undefined) return 'finished';
   if (checking !== null || current.jobState === 'running') return 'running';
   return isHeld || current.asks !== null || current.jobId !== null ? 'stopped' : 'running';

@@ -46,6 +46,8 @@ export const queue = z.strictObject({
   createdAt: instant,
   /** `stopped`: it waits for a person, at the first file that is not done. */
   state: z.enum(['draft', 'running', 'stopped', 'finished']),
+  /** The file that runs, or that it waits at; null where there is none. */
+  current: id.nullable(),
   /** Whether the files of a draft are still being compared with the first. */
   isComparing: z.boolean(),
   /** Where it runs; null for a draft. */

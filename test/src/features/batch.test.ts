@@ -1218,7 +1218,7 @@ describe('an ended job', () => {
       ...(!isList && { answers }),
     });
     controller.view('job-1');
-    await controller.drop(new File(['source_row'], 'cards_errors.csv'));
+    await controller.drop([new File(['source_row'], 'cards_errors.csv')]);
     expect(fake.seen.filter(({ name }) => name === 'batch.compare')).toHaveLength(1);
     // Any other file is opened, as elsewhere.
     expect(controller.draft === null).toBe(isList);
