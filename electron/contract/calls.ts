@@ -33,7 +33,8 @@ import {
   takenChanges,
 } from './models/batch.ts';
 import { mapping } from './models/mapping.ts';
-import { maxFiles, openedFiles, queue, queueExportChoice, queueExported } from './models/queue.ts';
+import { openedFiles, queue, queueExportChoice, queueExported } from './models/queue.ts';
+import { maxFiles } from './queue-limits.ts';
 import { columnProfile, foundCell, rowsPage, someColumns, rowsQuery, tableLayout } from './models/rows.ts';
 import {
   clientCertificate,

@@ -114,6 +114,16 @@ describe('in the page', () => {
     expect(JSON.stringify(answer)).not.toContain(folder);
   });
 
+  test('of several files main gets each path', async () => {
+    await app.page.evaluate(() =>
+      (globalThis as unknown as Page).tokendesk['batch.dropFiles']?.([
+        new File(['x'], 'a'),
+        new File(['x'], 'b'),
+      ]),
+    );
+    expect(await dropped()).toEqual([{ references: ['', ''] }]);
+  });
+
   test('a file made by a script has no path', async () => {
     const answer = await app.page.evaluate(() =>
       (globalThis as unknown as Page).tokendesk['batch.drop']?.(new File(['x'], '/etc/passwd')),

@@ -43,7 +43,7 @@ const storedQueue = z.strictObject({
 export type StoredQueue = z.infer<typeof storedQueue>;
 
 /** `jobs/queues.json`: encrypted, since the name of a file may say as much as its rows. */
-const encryptedQueues = z.strictObject({ version: z.literal(1), queues: z.base64() });
+export const encryptedQueues = z.strictObject({ version: z.literal(1), queues: z.base64() });
 const subject = 'queues';
 
 /** Of one that can't be read nothing is known: it is set aside, and the batches of its files are there all the same. */

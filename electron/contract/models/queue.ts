@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { failureSchema } from '../errors.ts';
 import { exportChoice, exported, notice, source } from './batch.ts';
+import { maxFiles } from '../queue-limits.ts';
 import { count, id, instant } from './fields.ts';
-
-/** So many files are taken at once. */
-export const maxFiles = 1_000;
 
 /** What of a file can be read in more than one way. */
 export const fileDoubt = z.enum(['encoding', 'delimiter', 'place']);
@@ -38,7 +36,6 @@ const otherFile = z.strictObject({
   name: z.string().max(300),
   failure: failureSchema,
 });
-export type OtherFile = z.infer<typeof otherFile>;
 
 /** Files of one kind that are run with one plan, one after the other. */
 export const queue = z.strictObject({

@@ -1,7 +1,8 @@
 import type { Grounds } from '../../../electron/contract/models/lookup.ts';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Job, Source } from '../../../electron/contract/models/batch.ts';
-import { maxFiles, type OpenedFiles, type Queue } from '../../../electron/contract/models/queue.ts';
+import type { OpenedFiles, Queue } from '../../../electron/contract/models/queue.ts';
+import { maxFiles } from '../../../electron/contract/queue-limits.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
 import { formatCount } from '../../lib/format.ts';

@@ -3,6 +3,7 @@ import type {
   CanaryCell,
   ChangedCell,
   ColumnPlan,
+  ExportChoice,
   Job,
   ListComparison,
   Preview,
@@ -217,6 +218,13 @@ export const preview: Preview = {
     { kind: 'row-malformed', row: 1_841, column: null, count: 37 },
     { kind: 'excel-rounded', row: 7, column: 'card_token', count: 1 },
   ],
+};
+
+/** An export of masks. */
+export const exportChoice: ExportChoice = {
+  ...{ jobId: 'job-1', content: 'masked', rows: 'all', format: 'csv', safety: 'source' },
+  ...{ encoding: 'utf-8', delimiter: ';', byteOrderMark: true, newline: '\r\n' },
+  ...{ grounds: null, passphrase: null },
 };
 
 /** A draft of these files. */

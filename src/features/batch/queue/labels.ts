@@ -1,8 +1,8 @@
 import type { Failure } from '../../../../electron/contract/errors.ts';
 import type { Notice } from '../../../../electron/contract/models/batch.ts';
-import type { OtherFile, Queue, QueuedFile } from '../../../../electron/contract/models/queue.ts';
+import type { Queue, QueuedFile } from '../../../../electron/contract/models/queue.ts';
 import { formatCount, formatUnits } from '../../../lib/format.ts';
-import { sentenceFor } from '../../../messages/messages.ts';
+import { messageFor, sentenceFor } from '../../../messages/messages.ts';
 import { formatNotice } from '../../../messages/notices.ts';
 import { describeState, shareDone } from '../labels.ts';
 import type { QueueLine } from './queue.svelte.ts';
@@ -19,12 +19,17 @@ export function formatFiles({ files, others }: Pick<Queue, 'files' | 'others'>):
   return files.length === 1 ? first.name : `${first.name} and ${formatCount(files.length - 1)} more`;
 }
 
-const isOfAnotherKind = ({ failure }: OtherFile): boolean =>
-  failure.code === 'queue.columns' || failure.code === 'queue.sheet';
+/** It can be run by itself. */
+export const isOfAnotherKind = ({ code }: Failure): boolean =>
+  code === 'queue.columns' || code === 'queue.sheet';
+
+/** Why a file is not run with the others. What to do stands beside it as a button, where there is one. */
+export const formatOther = (failure: Failure): string =>
+  isOfAnotherKind(failure) ? messageFor(failure).summary : sentenceFor(failure);
 
 /** "3 files of one kind · 1 of another kind · 1 can’t be run". */
 export function formatKinds({ files, others }: Pick<Queue, 'files' | 'others'>): string {
-  const kinds = others.filter(isOfAnotherKind).length;
+  const kinds = others.filter(({ failure }) => isOfAnotherKind(failure)).length;
   const unfit = others.length - kinds;
   return [
     ...(files.length === 0
