@@ -30,6 +30,8 @@ export const listEncodings: readonly Encoding[] = [
   'gb18030',
   'big5',
   'euc-kr',
+  'ibm037',
+  'ibm1141',
 ];
 
 /** Letters that an encoding has besides those of ASCII. */

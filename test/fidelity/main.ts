@@ -5,6 +5,7 @@ import { naughtyStrings, random, spectrum, writtenByHand, type Case } from './co
 import { runCorrectedLists } from './corrected-lists.ts';
 import { checkGuesses, customerFiles } from './customer-files.ts';
 import { falseAlarms, masked, orders } from './false-alarms.ts';
+import { ebcdicExtracts, ebcdicTables } from './ebcdic.ts';
 import { runCases, type FidelityReport } from './run-cases.ts';
 import { openSecondOpinion } from './second-opinion.ts';
 
@@ -36,6 +37,7 @@ const corpora: Readonly<Record<string, readonly Case[]>> = isFolder
       'csv-spectrum': spectrum(),
       'big list of naughty strings': naughtyStrings(),
       'written by hand': writtenByHand(),
+      EBCDIC: [...ebcdicTables(), ...ebcdicExtracts()],
       'files as customers have them': customers,
       random: random(Number(first), Number(seed)),
     };

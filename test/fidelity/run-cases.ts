@@ -166,7 +166,10 @@ const lineEnd = ({ table, index }: RowOf): string =>
 async function withErrors(bytes: Buffer, written: Buffer, format: Format): Promise<Buffer> {
   const source = await tablesOf(bytes, format);
   const exported = await tablesOf(written, { ...format, names: null });
-  const { width, delimiter } = format;
+  const { width } = format;
+  const codec = codecOf(format.encoding);
+  const encoded = codec.encode(format.delimiter);
+  const delimiter = codec.viewUnit === 1 && encoded.ok ? encoded.bytes.toString('latin1') : format.delimiter;
   let text = '';
   let tail: Buffer = Buffer.alloc(0);
   for (const [row, { table, index }] of source.entries()) {
@@ -189,7 +192,7 @@ async function withErrors(bytes: Buffer, written: Buffer, format: Format): Promi
     text += table.slice(after, table.rowEnd(index));
     tail = table.tailOf(index);
   }
-  const whole = Buffer.from(text, codecOf(format.encoding).viewUnit === 2 ? 'utf16le' : 'latin1');
+  const whole = Buffer.from(text, codec.viewUnit === 2 ? 'utf16le' : 'latin1');
   if (format.encoding === 'utf-16be') whole.swap16();
   return Buffer.concat([bytes.subarray(0, format.markLength), whole, tail]);
 }

@@ -91,16 +91,27 @@ const pythonNames: Readonly<Record<string, string>> = {
   'windows-874': 'cp874',
   shift_jis: 'cp932',
   'euc-kr': 'cp949',
+  ibm037: 'cp037',
+  ibm273: 'cp273',
+  ibm500: 'cp500',
+  ibm1140: 'cp1140',
 };
 
 /** One line in, one line out: a file in base64, and its rows. */
 const script = `
-import base64, csv, io, json, sys
+import base64, csv, io, json, subprocess, sys
 csv.field_size_limit(2**31 - 1)
 for line in sys.stdin:
     asked = json.loads(line)
     try:
-        text = base64.b64decode(asked['bytes']).decode(asked['encoding'])
+        raw = base64.b64decode(asked['bytes'])
+        try:
+            text = raw.decode(asked['encoding'])
+        except LookupError:
+            asking = ['iconv', '-f', asked['encoding'], '-t', 'utf-8']
+            text = subprocess.run(asking, input=raw, capture_output=True, check=True).stdout.decode('utf-8')
+        if asked['newline'] == '\\x85':
+            text = text.replace('\\x85', '\\n')
         quoting = csv.QUOTE_NONE if asked['quote'] == 'none' else csv.QUOTE_MINIMAL
         rows = list(csv.reader(io.StringIO(text, newline=''), delimiter=asked['delimiter'], quoting=quoting))
     except Exception:
@@ -113,12 +124,13 @@ function startPython(): { read: ReadTable; close(): void } {
   const child = spawn('python3', ['-c', script], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout });
   return {
-    async read(bytes, { encoding, delimiter, quote = '"', markLength }) {
+    async read(bytes, { encoding, delimiter, quote = '"', markLength, newline }) {
       const asked = {
         bytes: bytes.subarray(markLength).toString('base64'),
         encoding: pythonNames[encoding] ?? encoding,
         delimiter,
         quote,
+        newline,
       };
       const answered = once(lines, 'line');
       child.stdin.write(`${JSON.stringify(asked)}\n`);

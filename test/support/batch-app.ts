@@ -330,7 +330,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     reveals,
     sampleFile: () =>
       Promise.resolve(done(join(import.meta.dirname, '../../resources/samples/disputes.csv'))),
-    receipt: () => Promise.resolve(failed('evidence.none')),
+    receipt: () => Promise.resolve(done({ name: 'receipt.json', signer: 'signer' })),
     scryptCost: 10,
     ...over,
   };

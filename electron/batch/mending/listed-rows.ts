@@ -1,11 +1,13 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { isEbcdic } from '../../contract/ebcdic.ts';
 import { encoding as encodings, type Encoding, type Delimiter } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { isBlank } from '../../util/blank.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { columnNames, errorColumns, readLostCells } from '../output/output-rows.ts';
 import { detectFormat, type DetectedFormat } from '../reading/detect.ts';
+import { codecOf } from '../reading/encodings.ts';
 import type { ReadingOverrides } from '../reading/layout.ts';
 import { beginning, readHeader, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import { compareCell } from './compare-cell.ts';
@@ -104,16 +106,20 @@ async function findFormat(options: ListOptions): Promise<Outcome<DetectedFormat>
   const guessed = await detectFormat(list, { ...fixed, header: true });
   if (!guessed.ok) return guessed;
   const { markLength, encoding } = guessed.value;
-  const isTold = markLength > 0 || fixed.encoding !== undefined || encoding.startsWith('utf-16');
+  const isOther = !codecOf(encoding).extendsAscii;
+  const isTold = markLength > 0 || fixed.encoding !== undefined || isOther;
   // One byte, one unit: enough to find rows, and the names that the app gave the first columns.
   const raw = isTold ? guessed.value : { ...guessed.value, encoding: 'iso-8859-1' as const };
   const delimiter = await findDelimiter(list, raw, format);
   if (!delimiter.ok) return delimiter;
   const withDelimiter = { ...raw, delimiter: delimiter.value };
+  // Which code page of EBCDIC it is can't be told from a few rows: the app wrote it in the source's.
+  if (isTold && isEbcdic(encoding) && isEbcdic(format.encoding))
+    return formatOf(options, { ...withDelimiter, encoding: format.encoding });
   if (isTold) return formatOf(options, withDelimiter);
   const plain = await isAllAscii(list);
   if (!plain.ok) return plain;
-  const own: Encoding = format.encoding.startsWith('utf-16') ? 'utf-8' : format.encoding;
+  const own: Encoding = codecOf(format.encoding).extendsAscii ? format.encoding : 'utf-8';
   if (plain.value) return formatOf(options, { ...withDelimiter, encoding: own });
   const sample = await sampleRows(list, withDelimiter);
   if (!sample.ok) return sample;
@@ -143,7 +149,7 @@ const firstRows = 50;
 const tellingRows = 100;
 const sampleBytes = 512 * 1024;
 
-/** Then all encodings but UTF-16 read it the same. */
+/** Then all encodings but UTF-16 and EBCDIC read it the same. */
 async function isAllAscii(list: ByteSource): Promise<Outcome<boolean>> {
   for (let offset = 0; offset < list.identity.size; offset += sampleBytes) {
     const block = await list.read(offset, sampleBytes);
@@ -184,11 +190,11 @@ async function findEncoding(
 ): Promise<Outcome<Encoding>> {
   const likely: Encoding[] = [
     ...(isUtf8(sample) ? (['utf-8'] as const) : []),
-    ...(format.encoding.startsWith('utf-16') ? [] : [format.encoding]),
+    ...(codecOf(format.encoding).extendsAscii ? [format.encoding] : []),
     guessed.encoding,
     ...(guessed.guesses.encoding ?? []),
   ];
-  const others = encodings.options.filter((one) => !one.startsWith('utf-16'));
+  const others = encodings.options.filter((one) => codecOf(one).extendsAscii);
   const bytes = memorySource(sample);
   let best: { encoding: Encoding; same: number } | null = null;
   for (const encoding of new Set([...likely, ...others])) {

@@ -22,13 +22,13 @@ const maxGap = 6;
 const maxGroups = 256;
 
 /**
- * Calls `visit` with the runs of digits of a text in which fields end at `delimiter`, at quotes and at line ends. Those with
+ * Calls `visit` with the runs of digits of a text in which fields end at each of `ends`, at quotes and at line ends. Those with
  * fewer than `minDigits` are left out. It goes through all that an export copies, so it makes nothing. `visitOther` gets a
  * place where digits of other scripts and forms may be, alone or among plain ones: units in a row that are no letters of
  * ASCII, some of them not of ASCII, and as many of these and of digits.
  */
 export function createRunFinder(
-  delimiter: string,
+  ends: string,
   minDigits: number,
   visit: (run: DigitRun) => void,
   visitOther: (position: number) => void = () => undefined,
@@ -38,7 +38,7 @@ export function createRunFinder(
     const character = String.fromCharCode(unit);
     if (/[0-9]/.test(character)) kinds[unit] = unitKinds.digit;
     // Above ASCII it is a part of some character: as a rule of a space or a dash.
-    else if (!/["\r\na-z]/i.test(character) && character !== delimiter) kinds[unit] = unitKinds.separator;
+    else if (!/["\r\na-z]/i.test(character) && !ends.includes(character)) kinds[unit] = unitKinds.separator;
   }
   const positions = new Int32Array(maxGroups);
   const before = new Int32Array(maxGroups + 1);

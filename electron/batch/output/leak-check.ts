@@ -47,12 +47,12 @@ interface Place {
 
 /** `holds`: whether what is written can hold a cell; one that it can't is left empty. */
 export function createLeakCheck(
-  { delimiter }: Pick<Format, 'delimiter'>,
+  { delimiter, newline }: Pick<Format, 'delimiter' | 'newline'>,
   sent: SentValues,
   holds: (cell: string) => boolean = () => true,
 ): LeakCheck {
   const minDigits = Math.min(shortestCard, sent.shortestNumber);
-  const findRuns = createRunFinder(delimiter, minDigits, lookAtRun, lookAtOther);
+  const findRuns = createRunFinder(delimiter + newline, minDigits, lookAtRun, lookAtOther);
   const findNumbers = createRunFinder('', minDigits, lookForNumbers);
   const signs = createSignFinder();
   const tokens = new ValueSet(maxTokens);

@@ -1,6 +1,7 @@
 import type { Failure } from '../../contract/errors.ts';
 import type { Encoding } from '../../contract/models/batch.ts';
 import { openCleartext } from '../../util/cleartext.ts';
+import { nextLine } from '../reading/ebcdic.ts';
 import { codecOf, restoreBytes } from '../reading/encodings.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
@@ -64,9 +65,10 @@ export function createSourceOutput({
 }: Pick<Format, 'encoding' | 'delimiter' | 'quote' | 'newline'>): SourceOutput {
   const hasQuotes = quote !== 'none';
   const codec = codecOf(encoding);
-  const separator = inClass(delimiter);
+  // NEL is a line end where the source has it for one.
+  const separator = inClass(delimiter) + (newline === nextLine ? nextLine : '');
   const special = new RegExp(`["\\r\\n${separator}]`);
-  /** Most cells: they go out as they are. */
+  /** Most cells: no quotes are needed. */
   const plain = new RegExp(`^[^"\\r\\n${separator}\\x80-\\uffff]*$`);
   /** Where no quotes hold a cell together it would be several. */
   const breaking = new RegExp(`[\\r\\n${separator}]`, 'g');
@@ -87,14 +89,18 @@ export function createSourceOutput({
   }
 
   function encode(cell: string): string | null {
-    if (isAsciiText(cell)) return cell;
     if (codec.viewUnit === 2) return cell.toWellFormed();
+    if (codec.extendsAscii && isAsciiText(cell)) return cell;
     const encoded = codec.encode(cell.toWellFormed());
     return encoded.ok ? encoded.bytes.toString('latin1') : null;
   }
 
+  /** Characters of ASCII, as the source has them. */
+  const inSource = (ascii: string): string => encode(ascii) ?? '';
+  const [ownDelimiter, ownNewline] = [inSource(delimiter), inSource(newline)];
+
   function formatCell(value: string, isQuoted: boolean): string {
-    if (!isQuoted && plain.test(value)) return value;
+    if (!isQuoted && plain.test(value)) return inSource(value);
     const cell = hasQuotes ? withQuotes(value, isQuoted) : value.replaceAll(breaking, ' ');
     return encode(cell) ?? encode(plainWords(cell, (char) => encode(char) !== null)) ?? '';
   }
@@ -129,7 +135,7 @@ export function createSourceOutput({
     prepend(cells) {
       copyTo(current().rowStart(row));
       const isQuoted = current().isQuoted(row, 0);
-      for (const cell of cells) text += formatCell(cell, isQuoted) + delimiter;
+      for (const cell of cells) text += formatCell(cell, isQuoted) + ownDelimiter;
     },
     replace(column, value) {
       const isQuoted = current().isQuoted(row, column);
@@ -139,7 +145,7 @@ export function createSourceOutput({
       copyTo(current().fieldStart(row, column));
       // An empty line would be no row to some readers.
       const isOnly = value === '' && current().width(row) === 1;
-      text += isPlain ? value : formatCell(value, isOnly || isQuoted);
+      text += isPlain ? inSource(value) : formatCell(value, isOnly || isQuoted);
       copied = current().fieldEnd(row, column);
     },
     insertAfter(column, value) {
@@ -147,17 +153,17 @@ export function createSourceOutput({
       const last = has ? column : current().width(row) - 1;
       copyTo(Math.max(copied, current().fieldEnd(row, last)));
       if (!has && column >= filled) {
-        text += delimiter.repeat(column + 1 - Math.max(filled, last + 1));
+        text += ownDelimiter.repeat(column + 1 - Math.max(filled, last + 1));
         filled = column + 1;
       }
-      text += delimiter + formatCell(value, current().isQuoted(row, last));
+      text += ownDelimiter + formatCell(value, current().isQuoted(row, last));
     },
     removeFrom(column) {
       copyTo(current().fieldEnd(row, column - 1));
       copied = lastFieldEnd();
     },
     rewrite(cells) {
-      text += cells.map((cell) => formatCell(cell, false)).join(delimiter);
+      text += cells.map((cell) => formatCell(cell, false)).join(ownDelimiter);
       copied = lastFieldEnd();
     },
     end() {
@@ -165,7 +171,7 @@ export function createSourceOutput({
     },
     line(cells) {
       copyEnded();
-      text += cells.map((cell) => formatCell(cell, false)).join(delimiter) + newline;
+      text += cells.map((cell) => formatCell(cell, false)).join(ownDelimiter) + ownNewline;
     },
     canHold: (value) =>
       (hasQuotes || value.search(breaking) < 0) && (isUnicode(encoding) || encode(value) !== null),

@@ -36,7 +36,11 @@ export interface SentValues {
 const unitKinds = { word: 0, wordEnd: 1, cellEnd: 2 } as const;
 const cutCharacter = 0x80;
 
-function createSentValues({ delimiter, encoding }: Pick<Format, 'delimiter' | 'encoding'>): SentValues {
+function createSentValues({
+  delimiter,
+  encoding,
+  newline,
+}: Pick<Format, 'delimiter' | 'encoding' | 'newline'>): SentValues {
   const numbers = new ValueSet(maxValues);
   const texts = new ValueSet(maxValues);
   const numberLengths = new Uint8Array(maxLength + 1);
@@ -46,7 +50,7 @@ function createSentValues({ delimiter, encoding }: Pick<Format, 'delimiter' | 'e
   let hasPhrases = false;
   const kinds = new Uint8Array(0x100);
   for (const character of ' \t\v\f\0<>()[]{};,:=|') kinds[character.charCodeAt(0)] = unitKinds.wordEnd;
-  for (const character of `"\r\n${delimiter}`) kinds[character.charCodeAt(0)] = unitKinds.cellEnd;
+  for (const character of `"\r\n${delimiter}${newline}`) kinds[character.charCodeAt(0)] = unitKinds.cellEnd;
 
   function hashText(units: Units, from: number, to: number): void {
     texts.begin();

@@ -22,6 +22,8 @@ export interface Codec {
    * the bytes shows them and no others.
    */
   readonly asciiSafe: boolean;
+  /** Whether each character of ASCII is that byte and no other. In UTF-16 and EBCDIC it is not. */
+  readonly extendsAscii: boolean;
   /** Bytes of one unit of `view`. */
   readonly viewUnit: 1 | 2;
   /**

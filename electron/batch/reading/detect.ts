@@ -54,7 +54,7 @@ export async function detectFormat(
   const codec = codecOf(encoding);
   const body = bytes.subarray(markLength);
   const view = codec.view(body.subarray(0, body.length - codec.cutCharacter(body)));
-  const newline = guessNewline(view);
+  const newline = guessNewline(view, encoding);
   const { layout, alternatives } = chooseLayout(view, newline, overrides);
 
   if (!canDelimit(encoding, layout.delimiter)) return failed('file.delimiter', { subject: encoding });

@@ -1,7 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import iconv from 'iconv-lite';
+import { isEbcdic } from '../../contract/ebcdic.ts';
 import type { Encoding } from '../../contract/models/batch.ts';
 import { characterAt, escapeBase, type Codec, type Encoded } from './codec.ts';
+import { createEbcdicCodec } from './ebcdic.ts';
 import { createMultiByteCodec, type MultiByteEncoding } from './multi-byte.ts';
 
 const codecs = new Map<Encoding, Codec>();
@@ -23,6 +25,7 @@ function createCodec(encoding: Encoding): Codec {
     case 'utf-16be':
       return createUtf16Codec(encoding === 'utf-16be');
     default:
+      if (isEbcdic(encoding)) return createEbcdicCodec(encoding);
       return isMultiByte(encoding) ? createMultiByteCodec(encoding) : createSingleByteCodec(encoding);
   }
 }
@@ -40,6 +43,7 @@ export const isMultiByte = (encoding: Encoding): encoding is MultiByteEncoding =
 
 const utf8: Codec = {
   asciiSafe: true,
+  extendsAscii: true,
   viewUnit: 1,
   view: (bytes) => bytes.toString('latin1'),
   decode: (bytes) =>
@@ -111,6 +115,7 @@ function createUtf16Codec(bigEndian: boolean): Codec {
     (bytes.length % 2 === 0 ? '' : String.fromCharCode(escapeBase + (bytes.at(-1) ?? 0)));
   return {
     asciiSafe: false,
+    extendsAscii: false,
     viewUnit: 2,
     view,
     decode(bytes) {
@@ -149,6 +154,7 @@ function createSingleByteCodec(encoding: Exclude<Encoding, MultiByteEncoding>): 
   const isComplete = inverse.size === 256;
   return {
     asciiSafe: true,
+    extendsAscii: true,
     viewUnit: 1,
     view: (bytes) => bytes.toString('latin1'),
     decode(bytes) {

@@ -2,6 +2,8 @@
 import { isAscii } from 'node:buffer';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { isBlank } from '../../util/blank.ts';
+import { looksEbcdic, nextLine } from './ebcdic.ts';
+import { codecOf } from './encodings.ts';
 
 /** What a file is by its first bytes or lines, whatever its name says. `other` has the words a person knows it by. */
 export type FileKind =
@@ -12,7 +14,7 @@ export type FileKind =
 /** The first bytes, and as far as they reach the first lines. Nothing of them is shown. */
 interface Head {
   readonly bytes: Buffer;
-  /** As latin1, without a byte order mark. */
+  /** As latin1, without a byte order mark. Of EBCDIC its letters, and LF for NEL. */
   readonly text: string;
   /** Of the text, without blank ones; the last is left out where the bytes end within it. */
   readonly lines: readonly string[];
@@ -56,7 +58,7 @@ const kinds: readonly (readonly [name: string, sign: Sign])[] = [
   ['file encrypted or signed with PGP', /^-----BEGIN PGP /],
   ['file encrypted with PGP', isPgp],
   ['text in UTF-32', isUtf32],
-  ['text in EBCDIC', isEbcdic],
+  ['EBCDIC file of records without line ends', isEbcdicRecords],
   ['text in ISO-2022-JP', ({ bytes, text }: Head) => isAscii(bytes) && /\x1b\$[@B]/.test(text)],
   ['text in UTF-7', isUtf7],
   [
@@ -92,7 +94,9 @@ export async function detectFileKind(source: Pick<ByteSource, 'read' | 'identity
   if (!read.ok) return { kind: 'text' };
   const bytes = read.value;
   const isCut = source.identity.size > bytes.length;
-  const text = bytes.toString('latin1').replace(/^\xef\xbb\xbf/, '');
+  const text = looksEbcdic(bytes)
+    ? codecOf('ibm037').view(bytes).replaceAll(nextLine, '\n')
+    : bytes.toString('latin1').replace(/^\xef\xbb\xbf/, '');
   const lines = text.split(/\r\n|\r|\n/);
   if (isCut) lines.pop();
   const head = { bytes, text, lines: lines.filter((line) => !isBlank(line)) };
@@ -151,24 +155,9 @@ function isUtf32({ bytes }: Head): boolean {
   return Math.min(little.misses, big.misses) === 0;
 }
 
-/** Nearly all bytes are letters, digits, blanks and punctuation of EBCDIC, and no line ends in the way of ASCII. */
-function isEbcdic({ bytes }: Head): boolean {
-  if (bytes.length < 32 || bytes.includes(0x0a) || bytes.includes(0x20)) return false;
-  let usual = 0;
-  let common = 0;
-  for (const byte of bytes) {
-    const low = byte & 0x0f;
-    const high = byte & 0xf0;
-    const isLetter = low >= 1 && low <= 9 && [0x80, 0x90, 0xc0, 0xd0].includes(high);
-    const isLate = low >= 2 && low <= 9 && [0xa0, 0xe0].includes(high);
-    const isDigit = byte >= 0xf0 && byte <= 0xf9;
-    const isSign = [
-      0x0d, 0x15, 0x25, 0x40, 0x4b, 0x4e, 0x4f, 0x5e, 0x60, 0x61, 0x6b, 0x6d, 0x7a, 0x7c, 0x7d, 0x7f,
-    ];
-    if (isLetter || isLate || isDigit || isSign.includes(byte)) usual += 1;
-    if (isDigit || byte === 0x40) common += 1;
-  }
-  return usual >= bytes.length * 0.9 && common >= bytes.length * 0.15;
+/** Records of a mainframe that no line end parts. */
+function isEbcdicRecords({ bytes, text }: Head): boolean {
+  return looksEbcdic(bytes) && !/[\r\n]/.test(text);
 }
 
 /** Every plus begins letters of European alphabets in base64 of UTF-16, as UTF-7 writes them, or stands for itself. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 import { encoding as encodingSchema, type Encoding } from '../../contract/models/batch.ts';
+import { looksEbcdic, rankEbcdic } from './ebcdic.ts';
 import { codecOf, isMultiByte } from './encodings.ts';
 
 export interface EncodingGuess {
@@ -20,6 +21,11 @@ export function guessEncoding(bytes: Buffer): EncodingGuess {
   const utf8 = codecOf('utf-8');
   const whole = bytes.subarray(0, bytes.length - utf8.cutCharacter(bytes));
   if (isUtf8(whole)) return { encoding: 'utf-8', alternatives: null };
+
+  if (looksEbcdic(bytes)) {
+    const [encoding, ...alternatives] = rankEbcdic(bytes);
+    return { encoding, alternatives };
+  }
 
   const { good, bad } = countRuns(whole);
   const ranked = rankByTrial(sampleOf(whole));
@@ -120,7 +126,9 @@ function rankByTrial(bytes: Buffer): Encoding[] {
     encodingSchema.options
       // Tables of East Asian encodings take a while to make: only where the bytes have their structure.
       .filter((encoding) =>
-        isMultiByte(encoding) ? confidences.has(encoding) : !encoding.startsWith('utf-'),
+        isMultiByte(encoding)
+          ? confidences.has(encoding)
+          : codecOf(encoding).extendsAscii && encoding !== 'utf-8',
       )
       .flatMap((encoding) => {
         const codec = codecOf(encoding);

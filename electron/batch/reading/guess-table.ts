@@ -1,6 +1,8 @@
-import type { Delimiter } from '../../contract/models/batch.ts';
+import { isEbcdic } from '../../contract/ebcdic.ts';
+import type { Delimiter, Encoding } from '../../contract/models/batch.ts';
 import { isBlank } from '../../util/blank.ts';
-import type { Newline } from './row-spans.ts';
+import { nextLine } from './ebcdic.ts';
+import { lineEndOf, type Newline } from './row-spans.ts';
 
 const delimiters: readonly Delimiter[] = [',', ';', '\t', '|'];
 /** Taken where those give no better table, and asked about. */
@@ -17,19 +19,21 @@ export const separatorLine = (view: string): Delimiter | null =>
 
 /**
  * The line end of `view` (see `Codec`). CR alone ends rows only where it stands outside quotes more often than LF: Excel
- * for Mac writes it, with LF for a line break inside a cell.
+ * for Mac writes it, with LF for a line break inside a cell. NEL is looked for in EBCDIC: elsewhere it is no line end.
  */
-export function guessNewline(view: string): Newline {
+export function guessNewline(view: string, encoding: Encoding): Newline {
   const unquoted = countLineEnds(view.replaceAll(/"[^"]*"/g, '""'));
   // A stray quote may hide all of them.
-  const { feeds, returns, both } = unquoted.feeds + unquoted.returns > 0 ? unquoted : countLineEnds(view);
+  const found = unquoted.feeds + unquoted.returns + unquoted.nexts > 0 ? unquoted : countLineEnds(view);
+  const { feeds, returns, both, nexts } = found;
+  if (isEbcdic(encoding) && nexts > feeds && nexts >= returns) return nextLine;
   if (returns - both > feeds) return '\r';
   return both * 2 > feeds ? '\r\n' : '\n';
 }
 
-function countLineEnds(view: string): { feeds: number; returns: number; both: number } {
+function countLineEnds(view: string): { feeds: number; returns: number; both: number; nexts: number } {
   const count = (what: RegExp): number => view.match(what)?.length ?? 0;
-  return { feeds: count(/\n/g), returns: count(/\r/g), both: count(/\r\n/g) };
+  return { feeds: count(/\n/g), returns: count(/\r/g), both: count(/\r\n/g), nexts: count(/\x85/g) };
 }
 
 export interface DelimiterGuess {
@@ -43,7 +47,7 @@ export interface DelimiterGuess {
  * column of addresses has more commas than there are semicolons.
  */
 export function guessDelimiter(view: string, newline: Newline): DelimiterGuess {
-  const lineEnd = newline === '\r' ? '\r' : '\n';
+  const lineEnd = lineEndOf(newline);
   const measure = (candidates: readonly Delimiter[]) =>
     candidates
       .map((delimiter) => ({ delimiter, ...consistencyOf(view, delimiter, lineEnd) }))

@@ -5,7 +5,7 @@ import { openCleartext } from '../../util/cleartext.ts';
 import { codecOf } from './encodings.ts';
 import { layoutOf } from './layout.ts';
 import type { Format } from './read-rows.ts';
-import { findRows } from './row-spans.ts';
+import { findRows, lineEndOf } from './row-spans.ts';
 import { Table } from './table.ts';
 
 /** One of the last rows of a file. */
@@ -33,13 +33,13 @@ export async function readLastRows(
   const start = Math.max(from, size - lookedBytes);
   const read = await source.read(start, size - start);
   if (!read.ok) return read;
-  const lineEnd = format.newline === '\r' ? '\r' : '\n';
+  const lineEnd = lineEndOf(format.newline);
   // In units: the first line may be the end of one, and its first byte a part of a character.
   let begin = 0;
   const shift = (start - from) % unit;
   const bytes = read.value.subarray(shift);
   if (start > from) {
-    const raw = unit === 1 ? bytes.toString('latin1') : codec.view(bytes);
+    const raw = codec.extendsAscii ? bytes.toString('latin1') : codec.view(bytes);
     const first = raw.indexOf(lineEnd);
     if (first < 0) return done([]);
     begin = first + 1;

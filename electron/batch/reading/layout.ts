@@ -36,7 +36,7 @@ export function canDelimit(encoding: Encoding, delimiter: Delimiter): boolean {
   const codec = codecOf(encoding);
   if (delimiter < '\x80' || codec.viewUnit === 2) return true;
   const encoded = codec.encode(delimiter);
-  return encoded.ok && encoded.bytes.length === 1 && encoded.bytes[0] === delimiter.charCodeAt(0);
+  return encoded.ok && encoded.bytes.length === 1 && codec.view(encoded.bytes) === delimiter;
 }
 
 /** Of a format or a job, what a person may choose. */

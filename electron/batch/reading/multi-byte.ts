@@ -117,6 +117,7 @@ export function createMultiByteCodec(encoding: MultiByteEncoding): Codec {
 
   return {
     asciiSafe: shape.asciiSafe,
+    extendsAscii: true,
     viewUnit: 1,
     view(bytes) {
       if (shape.asciiSafe) return bytes.toString('latin1');

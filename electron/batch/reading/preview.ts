@@ -15,6 +15,7 @@ import { createRowMask, describeColumns, showTitle } from './columns.ts';
 import { fits, hideAnywhere, isBlankCell, isScientific, passesLuhn } from './fit.ts';
 import { beginning, endOf, readRows, type Chunk, type Format } from './read-rows.ts';
 import type { LastRow } from './last-rows.ts';
+import { lineEndOf } from './row-spans.ts';
 import type { OpenSource } from './sources.ts';
 import { rowsAbove } from '../../contract/table-place.ts';
 import { openGuesses, readingOf, type ReadingOverrides } from './layout.ts';
@@ -188,7 +189,7 @@ function flawNotice(chunk: Chunk, index: number, { names }: Format): Notice['kin
  */
 function holdsRows({ table }: Chunk, index: number, { delimiter, newline, width }: Format): boolean {
   if (width < 2) return false;
-  const lineEnd = newline === '\r' ? '\r' : '\n';
+  const lineEnd = lineEndOf(newline);
   for (let column = 0; column < table.width(index); column++) {
     if (!table.isQuoted(index, column)) continue;
     const text = openCleartext(table.value(index, column));
@@ -207,7 +208,7 @@ function holdsRows({ table }: Chunk, index: number, { delimiter, newline, width 
 function rowsWithRows(chunk: Chunk, format: Format): number[] {
   const { table } = chunk;
   const text = table.slice(table.rowStart(0), table.rowEnd(table.count - 1));
-  const lineEnd = format.newline === '\r' ? '\r' : '\n';
+  const lineEnd = lineEndOf(format.newline);
   let lines = 0;
   for (let at = text.indexOf(lineEnd); at >= 0; at = text.indexOf(lineEnd, at + 1)) lines += 1;
   if (lines <= table.count) return [];

@@ -1,7 +1,10 @@
 import type { Layout } from '../../contract/models/batch.ts';
 
-/** The line end a source uses. Rows end at every LF, with or without a CR, unless it uses CR alone. */
-export type Newline = '\n' | '\r\n' | '\r';
+/** The line end a source uses. Rows end at every LF, with or without a CR, unless it uses CR alone, or the NEL of EBCDIC. */
+export type Newline = '\n' | '\r\n' | '\r' | '\x85';
+
+/** What rows end with; before it a CR may stand. */
+export const lineEndOf = (newline: Newline): '\n' | '\r' | '\x85' => (newline === '\r\n' ? '\n' : newline);
 
 /** Where rows and their fields stand in a text. All positions are those of its units. */
 export interface RowSpans {
@@ -36,7 +39,6 @@ export interface FindRowsOptions extends Layout {
 const quoteSign = 0x22;
 const space = 0x20;
 const tab = 0x09;
-const feed = 0x0a;
 const carriageReturn = 0x0d;
 
 /** Used again by every call. A text that is longer than a chunk gets an array of its own. */
@@ -58,11 +60,11 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
   const hasQuotes = options.quote !== 'none';
   /** What no unit is, where quotes are text. */
   const quote = hasQuotes ? quoteSign : -1;
-  const lineEnd = options.newline === '\r' ? carriageReturn : feed;
+  const lineEndText = lineEndOf(options.newline);
+  const lineEnd = lineEndText.charCodeAt(0);
   /** Most units are behind both, so that one comparison is enough for them. */
   const lastStop = Math.max(delimiter, lineEnd);
   const { length } = text;
-  const lineEndText = lineEnd === feed ? '\n' : '\r';
   const units = unitsOf(text, lineEnd);
   const indexOf = (sought: string, from: number): number => {
     const found = text.indexOf(sought, from);
@@ -97,9 +99,9 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
         while (units[at] !== delimiter && (units[at] === space || units[at] === tab)) at += 1;
         const next = units[at];
         if (next !== delimiter && next !== lineEnd) {
-          const isReturn = next === carriageReturn && lineEnd === feed;
+          const isReturn = next === carriageReturn && lineEnd !== carriageReturn;
           if (isReturn && at + 1 === length) goesOn = !isEnd;
-          else if (!isReturn || units[at + 1] !== feed) isBad = true;
+          else if (!isReturn || units[at + 1] !== lineEnd) isBad = true;
           if (isBad || goesOn) break;
           ends[fields++] = at;
           nextRow = Math.min(at + 2, length);
@@ -150,7 +152,7 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
     // The CR of a CRLF, or of half of one at the end, is no part of the last field.
     const lastEnd = ends[fields - 1] ?? 0;
     const lastStart = fields - 1 > firstField ? (ends[fields - 2] ?? 0) + 1 : rowStart;
-    if (!isCut && lineEnd === feed && lastEnd > lastStart && units[lastEnd - 1] === carriageReturn)
+    if (!isCut && lineEnd !== carriageReturn && lastEnd > lastStart && units[lastEnd - 1] === carriageReturn)
       ends[fields - 1] = lastEnd - 1;
     if (count + 1 === rowScratch.length) {
       rowScratch = twiceAsLong(rowScratch);

@@ -284,7 +284,8 @@ async function hideForeign(
   if (encoding === undefined && !mayDivide) return format;
   const own = await detectFormat(bytes, {});
   if (!own.ok) return mayDivide ? { ...format, hidesAll: true } : format;
-  const hasOtherUnits = codecOf(own.value.encoding).viewUnit !== codecOf(format.encoding).viewUnit;
+  const [ownCodec, codec] = [codecOf(own.value.encoding), codecOf(format.encoding)];
+  const hasOtherUnits = ownCodec.viewUnit !== codec.viewUnit || ownCodec.extendsAscii !== codec.extendsAscii;
   if (!hasOtherUnits && !(mayDivide && own.value.delimiter !== delimiter)) return format;
   return (await hidesAnything(bytes, own.value)) ? { ...format, hidesAll: true } : format;
 }

@@ -51,7 +51,7 @@ export class Table {
     this.#bytes = bytes;
     this.#view = view;
     this.#unit = codecOf(encoding).viewUnit;
-    this.#isAscii = this.#unit === 1 && isAscii(bytes);
+    this.#isAscii = codecOf(encoding).extendsAscii && isAscii(bytes);
     this.#spans = spans;
     this.#skipped = from;
   }
@@ -252,7 +252,7 @@ export class Table {
     const bytes = this.#bytes.subarray(from, to);
     return this.encoding === 'utf-8'
       ? isUtf8(bytes)
-      : isAscii(bytes) || codecOf(this.encoding).decode(bytes).clean;
+      : (codecOf(this.encoding).extendsAscii && isAscii(bytes)) || codecOf(this.encoding).decode(bytes).clean;
   }
 
   /** Most rows are told apart by the length of their first field: a value is made for the others only. */

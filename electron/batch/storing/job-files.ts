@@ -41,7 +41,7 @@ const jobSpec = z.object({
   crc: z.number().nullable().default(null),
   format: z.object({
     ...reading.shape,
-    newline: z.enum(['\n', '\r\n', '\r']),
+    newline: z.enum(['\n', '\r\n', '\r', '\x85']),
     markLength: z.number(),
     names: z.array(z.string()).nullable(),
     width: z.number(),

@@ -79,6 +79,13 @@ export const encoding = z.enum([
   'gb18030',
   'big5',
   'euc-kr',
+  'ibm037',
+  'ibm273',
+  'ibm500',
+  'ibm1047',
+  'ibm1140',
+  'ibm1141',
+  'ibm1148',
 ]);
 export type Encoding = z.infer<typeof encoding>;
 
@@ -178,7 +185,7 @@ export const preview = z.strictObject({
   reading,
   guesses,
   byteOrderMark: z.boolean(),
-  newline: z.enum(['\n', '\r\n', '\r']),
+  newline: z.enum(['\n', '\r\n', '\r', '\x85']),
   columns: z.array(column),
   /** The first rows, at most 50, as text. */
   rows: z.array(z.array(z.string())),
@@ -415,7 +422,7 @@ export const exportChoice = z.strictObject({
   newline: z.enum(['\r\n', '\n']),
   /** Asked for with cleartext, and where an administrator wants one for what stays in clear. */
   grounds: grounds.nullable(),
-  /** Writes a signed receipt beside the file. */
+  /** Writes a signed receipt beside the file, which is not there without it. */
   receipt: z.boolean().optional(),
   /** Encrypts the file (age, scrypt recipient) so that no cleartext touches the disk; eight units at least. */
   passphrase: obscuredPassphrase.nullable(),
@@ -537,12 +544,7 @@ export const exported = z.strictObject({
   bytes: count,
   /** Null for a file in clear, which was not looked at. */
   remaining: remaining.nullable(),
-  /** Where one was asked for: its name and who signed it; or why there is none, though the file is there. */
-  receipt: z
-    .union([
-      z.strictObject({ name: z.string().max(300), signer: z.string().max(64) }),
-      z.strictObject({ failure: failureSchema }),
-    ])
-    .optional(),
+  /** Where one was asked for: its name and who signed it. */
+  receipt: z.strictObject({ name: z.string().max(300), signer: z.string().max(64) }).optional(),
 });
 export type Exported = z.infer<typeof exported>;

@@ -96,6 +96,13 @@ export const encodingLabels: Readonly<Record<Encoding, { label: string; group: s
   'euc-kr': { label: 'EUC-KR, 949 (Korean)', group: 'Asian' },
   'windows-874': { label: 'Windows-874 (Thai)', group: 'Asian' },
   'windows-1258': { label: 'Windows-1258 (Vietnamese)', group: 'Asian' },
+  ibm037: { label: 'EBCDIC 037 (US, Canada)', group: 'EBCDIC' },
+  ibm273: { label: 'EBCDIC 273 (German)', group: 'EBCDIC' },
+  ibm500: { label: 'EBCDIC 500 (international)', group: 'EBCDIC' },
+  ibm1047: { label: 'EBCDIC 1047 (z/OS Unix)', group: 'EBCDIC' },
+  ibm1140: { label: 'EBCDIC 1140 (US, with €)', group: 'EBCDIC' },
+  ibm1141: { label: 'EBCDIC 1141 (German, with €)', group: 'EBCDIC' },
+  ibm1148: { label: 'EBCDIC 1148 (international, with €)', group: 'EBCDIC' },
 };
 
 export const encodings = Object.entries(encodingLabels).map(([value, labels]) => ({

@@ -303,6 +303,16 @@ describe('a run', () => {
     expect(controller.run?.exported).toBeNull();
   });
 
+  it('has a list of failed rows that a person can read, whatever the source is in', () => {
+    const { plan, ...job } = data.job();
+    const inEbcdic = {
+      ...job,
+      plan: { ...plan, reading: { ...plan.reading, encoding: 'ibm1141' } },
+    } as const;
+    expect(failedRowsExport(inEbcdic, 'csv')).toMatchObject({ safety: 'exact', encoding: 'utf-8' });
+    expect(failedRowsExport(data.job(), 'csv').safety).toBe('source');
+  });
+
   it('begins an export as the last result of its mapping was written', async () => {
     const { controller, fake } = await open({ jobs: [data.job({ mapping: 'Month' })] });
     const { jobId: _, grounds: _g, passphrase: _p, ...usual } = defaultExport(data.job());

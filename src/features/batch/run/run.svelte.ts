@@ -1,4 +1,5 @@
 import { newXorKey } from '../../../../electron/contract/obscured.ts';
+import { isEbcdic } from '../../../../electron/contract/ebcdic.ts';
 import { defaultExport } from '../../../../electron/contract/export-choice.ts';
 import type { Grounds } from '../../../../electron/contract/models/lookup.ts';
 import type { Failure, FailureCode, Outcome } from '../../../../electron/contract/errors.ts';
@@ -23,10 +24,12 @@ import { ResultsTable } from '../table/table.svelte.ts';
 
 /**
  * NAME_errors.csv, or as a workbook: why each row failed, and the row as it came in. Cells of a workbook are text, of which
- * a spreadsheet changes nothing by itself.
+ * a spreadsheet changes nothing by itself. Nobody can read EBCDIC here, so the list of such a file is in UTF-8.
  */
 export function failedRowsExport(job: Job, format: ExportChoice['format']): ExportChoice {
-  return { ...defaultExport(job), rows: 'failed', content: 'tokens', format };
+  const usual = defaultExport(job);
+  const safety = isEbcdic(job.plan.reading.encoding) ? 'exact' : usual.safety;
+  return { ...usual, safety, rows: 'failed', content: 'tokens', format };
 }
 
 /** The rows the table shows, as an export's: by a name of their own where they have one. */

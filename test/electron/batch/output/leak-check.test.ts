@@ -23,7 +23,7 @@ const nothingSent = {
 } as Partial<SentValues> as SentValues;
 
 test('a card that is spelled is counted in each piece, whatever stood in the one before', () => {
-  const check = createLeakCheck({ delimiter: ',' }, nothingSent);
+  const check = createLeakCheck({ delimiter: ',', newline: '\n' }, nothingSent);
   const pieces = ['no sign', '&#52;111111111111111', 'none', '%34111111111111111', '&#52;111111111111111'];
   for (const [index, text] of pieces.entries()) {
     const table = cellOf(text);
@@ -35,7 +35,7 @@ test('a card that is spelled is counted in each piece, whatever stood in the one
 
 test('a number that was sent is counted in a field that is not written as the source has it', () => {
   const check = createLeakCheck(
-    { delimiter: ',' },
+    { delimiter: ',', newline: '\n' },
     { ...nothingSent, shortestNumber: 10, numberEnd: (_, at) => at },
   );
   check.row(cellOf('x'), 0, 7);

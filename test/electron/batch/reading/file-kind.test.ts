@@ -68,7 +68,11 @@ describe('a file that is no table of text is named', () => {
     ['PGP with a passphrase', Buffer.from([0x8c, 0x0d, 4, 9, 3, 8]), 'file encrypted with PGP'],
     ['UTF-32 LE', utf32('token,name\nt1,Ann\n', false), 'text in UTF-32'],
     ['UTF-32 BE with a mark', utf32('\ufefftoken,name\nt1,Ann\n', true), 'text in UTF-32'],
-    ['EBCDIC', ebcdic(repeat(20, (row) => `PERSON ${row}   4111111111111111  `, '')), 'text in EBCDIC'],
+    [
+      'EBCDIC in records',
+      ebcdic(repeat(20, (row) => `PERSON ${row}   4111111111111111  `, '')),
+      'EBCDIC file of records without line ends',
+    ],
     ['ISO-2022-JP', 'name,token\n\x1b$B;3ED\x1b(B,t1\n', 'text in ISO-2022-JP'],
     ['UTF-7', 'name,token\nM+APw-ller,t1\nGr+APYA3w-e,t2\n'.padEnd(120, 'x'), 'text in UTF-7'],
     [

@@ -101,7 +101,7 @@ describe('the line end', () => {
     ['a,b', '\n'],
     ['a,b\r', '\r'],
   ])('of %j is %j', (view, newline) => {
-    expect(guessNewline(view)).toBe(newline);
+    expect(guessNewline(view, 'utf-8')).toBe(newline);
   });
 });
 
