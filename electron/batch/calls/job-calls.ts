@@ -18,7 +18,7 @@ import { createRowsViews, formatCells, formatTable } from '../viewing/rows-view.
 import { readLayout, saveLayout } from '../viewing/table-layouts.ts';
 import { revealCell } from '../viewing/reveal-cell.ts';
 import type { JobList } from '../running/job-list.ts';
-import type { QueuePlace } from '../running/queue.ts';
+import type { QueuePlace } from '../running/queue-state.ts';
 import type { BatchJob } from '../running/job.ts';
 import { indexOfRow } from '../storing/result-store.ts';
 import { createCorrectionCalls } from './correction-calls.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
-import type { Job, JobState, Plan, Preflight, Reading, Source } from '../../contract/models/batch.ts';
+import type { Job, Plan, Preflight, Reading, Source } from '../../contract/models/batch.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
 import type { OpenedFiles, Queue, QueuedFile } from '../../contract/models/queue.ts';
 import { newNotices } from '../../contract/saved-mapping.ts';
@@ -13,8 +13,17 @@ import type { Draft } from '../planning/plan.ts';
 import { type KindOptions, knowFile, openOfKind } from '../planning/same-kind.ts';
 import type { Sources } from '../reading/sources.ts';
 import { keyAccount } from '../storing/job-files.ts';
-import { readQueues, writeQueues, type KnownFile, type StoredFile } from '../storing/queue-file.ts';
+import { readQueues, writeQueues, type KnownFile } from '../storing/queue-file.ts';
 import type { JobList } from './job-list.ts';
+import {
+  currentOf,
+  type FileState,
+  isSettled,
+  type QueuePlace,
+  type QueueState,
+  storedOf,
+  viewOf,
+} from './queue-state.ts';
 
 /** A file that a person named; `path` null where it is not one that may be opened. */
 export interface NamedFile {
@@ -46,13 +55,6 @@ export interface QueueOptions extends KindOptions, Pick<BatchOptions, 'clock' | 
   ) => Promise<Outcome<{ readonly jobId: string }>>;
   /** What a person has accepted with this saved mapping. */
   readonly accepted: (mapping: string | null) => Promise<KnownFile['notices']>;
-}
-
-/** Where a queue runs. */
-export interface QueuePlace {
-  readonly id: string;
-  readonly name: string;
-  readonly environment: string;
 }
 
 /**
@@ -93,39 +95,7 @@ export interface Queues {
   close(): Promise<void>;
 }
 
-interface FileState extends StoredFile {
-  failure: Failure | null;
-  isSkipped: boolean;
-  isPassed: boolean;
-  /** It can't be of the kind, however the first is read. */
-  readonly isRefused: boolean;
-  jobId: string | null;
-  jobState: JobState | null;
-  asks: QueuedFile['asks'];
-}
-
-interface QueueState {
-  readonly queueId: string;
-  readonly createdAt: string;
-  /** Null for a draft. */
-  begun: { known: KnownFile; plan: Plan; connection: QueuePlace; mapping: string | null } | null;
-  files: FileState[];
-  /** No further file is begun. */
-  isHeld: boolean;
-  /** What the person said at its beginning; not after a start of the app. */
-  grounds: Grounds | null;
-  comparing: AbortController | null;
-  /** The file that is read and counted before it begins. */
-  checking: { readonly file: FileState; readonly abort: AbortController } | null;
-}
-
 const sendEveryMs = 200;
-
-/** Nothing more comes of such a batch by itself: the next file's turn has come. */
-const settledStates: readonly (JobState | null)[] = ['finished', 'cancelled', 'failed'];
-
-const isSettled = ({ failure, isSkipped, isPassed, jobId, jobState }: FileState): boolean =>
-  failure !== null || isSkipped || isPassed || (jobId !== null && settledStates.includes(jobState));
 
 /** A failure of the file, and of no other: it is named, and the queue goes on. */
 const isOfFile = ({ code }: Failure): boolean =>
@@ -385,6 +355,8 @@ export function createQueues(options: QueueOptions): Queues {
       const { id, name, environment } = draft.value.connection;
       const connection = { id, name, environment };
       queue.begun = { known: known.value, plan, connection, mapping };
+      // Until it is begun, nothing else begins it.
+      queue.checking = { file: head.value, abort: new AbortController() };
       queue.comparing?.abort();
       queue.comparing = null;
       const saved = await save();
@@ -392,11 +364,13 @@ export function createQueues(options: QueueOptions): Queues {
         ? await options.start({ ...asked, queued: head.value.fileId, where: connection })
         : saved;
       if (!started.ok) {
+        queue.checking = null;
         queue.begun = null;
         if (saved.ok) await save();
         return started;
       }
       await adopt(head.value, started.value.jobId);
+      queue.checking = null;
       queue.grounds = withoutCount(asked.grounds);
       advance(queue);
       return started;
@@ -522,50 +496,4 @@ function withoutCount(grounds: Grounds | null): Grounds | null {
   if (grounds === null) return null;
   const { confirmRows: _, ...said } = grounds;
   return said;
-}
-
-/** The first file that is not done with. */
-const currentOf = ({ files }: QueueState): FileState | undefined => files.find((file) => !isSettled(file));
-
-const storedOf = ({ fileId, path, name, bytes, failure, isSkipped, isPassed }: FileState): StoredFile => ({
-  ...{ fileId, path, name, bytes, failure, isSkipped, isPassed },
-});
-
-function viewOf(queue: QueueState): Queue {
-  const { queueId, createdAt, begun, files, comparing, checking } = queue;
-  return {
-    ...{ queueId, createdAt, state: stateOf(queue), isComparing: comparing !== null },
-    current: begun === null ? null : (currentOf(queue)?.fileId ?? null),
-    connectionName: begun?.connection.name ?? null,
-    environment: begun?.connection.environment ?? null,
-    mapping: begun?.mapping ?? null,
-    files: files
-      .filter(({ failure }) => failure === null)
-      .map((file) => {
-        const { fileId, name, bytes, jobId, asks } = file;
-        return { ...{ fileId, name, bytes, jobId, asks }, state: fileStateOf(file, file === checking?.file) };
-      }),
-    others: files.flatMap(({ fileId, name, failure }) =>
-      failure === null ? [] : [{ fileId, name, failure }],
-    ),
-  };
-}
-
-function stateOf(queue: QueueState): Queue['state'] {
-  const { begun, isHeld, checking } = queue;
-  if (begun === null) return 'draft';
-  const current = currentOf(queue);
-  if (current === undefined) return 'finished';
-  if (checking !== null || current.jobState === 'running') return 'running';
-  return isHeld || current.asks !== null || current.jobId !== null ? 'stopped' : 'running';
-}
-
-function fileStateOf(
-  { isSkipped, isPassed, jobId, asks }: FileState,
-  isChecked: boolean,
-): QueuedFile['state'] {
-  if (isSkipped) return 'skipped';
-  if (jobId !== null || isPassed) return 'begun';
-  if (isChecked) return 'checking';
-  return asks === null ? 'waiting' : 'asking';
 }

@@ -60,6 +60,10 @@ export function formatAsks({ notices, doubt, failure }: NonNullable<QueuedFile['
   ].join(' ');
 }
 
+/** Of a file that is not begun: what is behind it. */
+export const formatBehind = (count: number): string =>
+  `Nothing of it was sent.${count === 0 ? '' : ` The ${formatUnits(count, 'file')} behind it ${count === 1 ? 'waits' : 'wait'}.`}`;
+
 /** Whether a reason is what the file waits for. */
 export const asksReason = (failure: Failure | null): boolean =>
   failure !== null && ['reveal.reason-required', 'export.confirm'].includes(failure.code);
