@@ -418,7 +418,7 @@ describe('the results of a queue', () => {
 
   test('are tokens without a reason, and a stop ends those that are not written', async () => {
     const tokenize = planOf([detokenize(1, { operation: 'tokenize', definition: 'text' })]);
-    const collected = await collect([await month('a', 3), await month('b', 3)]);
+    const collected = await collect([await month('a', 3), await month('b', 3), await month('c', 3)]);
     valueOf(await begin(collected, tokenize));
     const queue = await ended(collected.queueId);
     app.exportFolder = app.folder;
@@ -435,7 +435,7 @@ describe('the results of a queue', () => {
     const written = valueOf(await app.batch['batch.exportQueue'](asked));
     expect(
       written?.files.map((file) => ('failure' in file ? file.failure.code : file.exported.name)),
-    ).toEqual(['a_tokens.csv', 'service.cancelled']);
+    ).toEqual(['a_tokens.csv', 'service.cancelled', 'service.cancelled']);
     expect(fs.readFileSync(path.join(app.folder, 'a_tokens.csv'), 'utf8')).toContain(tokenOf('a0'));
   });
 });
