@@ -26,7 +26,7 @@ const recorder = `
   const handle = ipcMain.handle.bind(ipcMain);
   ipcMain.handle = (channel, handler) =>
     handle(channel, (event, payload) => {
-      if (channel === 'call:batch.drop') dropped.push(payload);
+      if (channel.startsWith('call:batch.drop')) dropped.push(payload);
       return handler(event, payload);
     });
 `;
