@@ -20,6 +20,8 @@ import {
   type TestOptions,
 } from '../../../support/batch-app.ts';
 
+import { text, workbook } from '../../../support/make-workbook.ts';
+
 let app: TestApp;
 beforeEach(async () => {
   app = await openApp();
@@ -178,6 +180,37 @@ describe('files that are dropped together', () => {
   });
 });
 
+test('of workbooks the sheet of the same name is run, and one without it is named', async () => {
+  const sheet = (name: string, rows: readonly string[]) => ({
+    name,
+    rows: ['card', ...rows]
+      .map((value, at) => `<row r="${at + 1}">${text(`A${at + 1}`, value)}</row>`)
+      .join(''),
+  });
+  const book = async (name: string, ...sheets: ReturnType<typeof sheet>[]) =>
+    app.write(name, await workbook({ sheets }));
+  const many = ['n1', 'n2', 'n3', 'n4'];
+  const files = [
+    await book('a.xlsx', sheet('Cards', ['a1', 'a2']), sheet('Notes', ['n1'])),
+    await book('b.xlsx', sheet('Notes', many), sheet('Cards', ['b1'])),
+    await book('c.xlsx', sheet('Notes', many)),
+  ];
+  const planned = planOf([detokenize(0, { definition: 'text' })]);
+  const { source, queue } = valueOf(await app.batch['batch.dropFiles']({ references: files }));
+  const { queueId = '' } = queue ?? {};
+  const { sourceId = '' } = source ?? {};
+  const preview = valueOf(await app.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
+  const { reading } = preview;
+  valueOf(await app.batch['batch.compareQueue']({ queueId, sourceId, reading }));
+  const compared = await until(queueId, ({ isComparing }) => !isComparing);
+  expect(compared.others).toMatchObject([
+    { name: 'c.xlsx', failure: { code: 'queue.sheet', subject: 'Cards' } },
+  ]);
+  valueOf(await begin({ queueId, sourceId }, { ...planned, reading }));
+  await ended(queueId);
+  expect(app.service.sent).toEqual(['a1', 'a2', 'b1']);
+});
+
 describe('a queue stops', () => {
   test('at a file with a notice that the first has not; the person runs it or leaves it out', async () => {
     const bad = async (name: string) => {
@@ -205,6 +238,26 @@ describe('a queue stops', () => {
     expect(whole.files.map(({ state }) => state)).toEqual(['begun', 'skipped', 'begun', 'begun']);
     expect(app.service.sent.filter((value) => value.startsWith('b'))).toEqual([]);
     expect(sumOf((await jobs()).map(({ tally }) => tally))).toMatchObject({ rows: 10, ok: 9, failed: 1 });
+  });
+
+  test('not at what a person has accepted with the mapping', async () => {
+    valueOf(
+      await app.batch['batch.saveMapping']({
+        name: 'Cards',
+        notices: [{ kind: 'row-malformed', column: null, count: 1 }],
+        columns: [],
+      }),
+    );
+    const bad = await month('b', 3);
+    fs.appendFileSync(bad, '3,b3,one more\n');
+    const { queueId, sourceId } = await collect([await month('a', 3), bad]);
+    const asked = { queueId, sourceId, plan, grounds: null, mapping: 'Cards' };
+    valueOf(await app.batch['batch.startQueue'](asked));
+    await ended(queueId);
+    expect((await jobs()).map(({ mapping, tally }) => [mapping, tally.rows])).toEqual([
+      ['Cards', 4],
+      ['Cards', 3],
+    ]);
   });
 
   test('at a batch that pauses by itself, and those behind it are not lost', async () => {
