@@ -56,12 +56,17 @@ export function createBatch(given: BatchOptions): Batch {
     sources: drafts.sources,
     jobs,
     preview: (sourceId, reading) => drafts.calls['batch.preview']({ sourceId, reading, masked: null }),
-    check: drafts.check,
-    count: drafts.preflight,
-    start: acts.start,
-    accepted: mappings.accepted,
+    check: (sourceId, plan) => drafts.check(sourceId, plan),
+    count: (sourceId, plan, signal) => drafts.preflight(sourceId, plan, signal),
+    start: (asked) => acts.start(asked),
+    accepted: (mapping) => mappings.accepted(mapping),
   });
-  const queueCalls = createQueueCalls({ ...options, queues, jobs, write: acts.write });
+  const queueCalls = createQueueCalls({
+    ...options,
+    queues,
+    jobs,
+    write: (choice, how) => acts.write(choice, how),
+  });
   const retention = createRetention({ ...options, jobs, onRemoved: forget });
   let cleaning = Promise.resolve();
   /** Of a job that is gone. */

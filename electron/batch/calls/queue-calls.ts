@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Handlers } from '../../contract/calls.ts';
-import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
+import { done, failed, type Failure } from '../../contract/errors.ts';
 import type { ExportChoice, Job } from '../../contract/models/batch.ts';
 import type { QueueExported } from '../../contract/models/queue.ts';
 import type { BatchOptions } from '../options.ts';
 import type { JobList } from '../running/job-list.ts';
 import type { NamedFile, Queues } from '../running/queue.ts';
-import type { JobActs } from './job-calls.ts';
+import type { ChooseTarget, JobActs } from './job-calls.ts';
 
 export type QueueCalls = Pick<
   Handlers<'batch'>,
@@ -66,11 +66,11 @@ export function createQueueCalls({ queues, jobs, platform, write }: QueueCallOpt
       const isConfirmed = grounds?.confirmRows === views.reduce((sum, { job }) => sum + rowsOf(job), 0);
       const stop = new AbortController();
       const written: QueueExported['files'] = [];
-      let folder: string | null = null;
+      const chosen: { folder: string | null } = { folder: null };
       /** The person is asked once, when the gate of the first file has let it pass. */
-      const target: ChooseTargetIn = async ({ name, beside }) => {
-        folder ??= await platform.chooseFolder(beside === null ? null : dirname(beside));
-        return folder === null ? null : freeName(folder, name);
+      const target: ChooseTarget = async ({ name, beside }) => {
+        chosen.folder ??= await platform.chooseFolder(beside === null ? null : dirname(beside));
+        return chosen.folder === null ? null : freeName(chosen.folder, name);
       };
       for (const { fileId, job } of views) {
         const asked: ExportChoice = {
@@ -84,15 +84,13 @@ export function createQueueCalls({ queues, jobs, platform, write }: QueueCallOpt
           ? failed('service.cancelled')
           : await write(asked, { target, stop });
         if (outcome.ok && outcome.value === null) return done(null);
-        if (!outcome.ok && folder === null && isRuleOf(outcome.failure)) return outcome;
+        if (!outcome.ok && chosen.folder === null && isRuleOf(outcome.failure)) return outcome;
         written.push(lineOf(fileId, outcome));
       }
-      return done({ folder, files: written });
+      return done({ ...chosen, files: written });
     },
   };
 }
-
-type ChooseTargetIn = NonNullable<NonNullable<Parameters<JobActs['write']>[1]>['target']>;
 
 function lineOf(
   fileId: string,

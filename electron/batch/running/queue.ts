@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
 import type { Job, Plan, Preflight, Reading, Source } from '../../contract/models/batch.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
@@ -135,7 +134,6 @@ export function createQueues(options: QueueOptions): Queues {
     const key = await options.keychain.key(keyAccount);
     if (!key.ok) return key;
     const stored = await readQueues(options.file, key.value);
-    if (loaded) return done(null);
     loaded = true;
     const known = jobs.queued();
     for (const { queueId, createdAt, files, ...begun } of stored) {
