@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
-import type { CallInput, Handlers } from '../../contract/calls.ts';
-import type { ExportChoice, Exported } from '../../contract/models/batch.ts';
+import type { Handlers } from '../../contract/calls.ts';
+import type { ExportChoice } from '../../contract/models/batch.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { receiptFile, type WrittenReceipt } from '../../evidence/receipt.ts';
 import { maskNumbers } from '../../masking/masking.ts';
@@ -18,33 +18,17 @@ import { createRowsViews, formatCells, formatTable } from '../viewing/rows-view.
 import { readLayout, saveLayout } from '../viewing/table-layouts.ts';
 import { revealCell } from '../viewing/reveal-cell.ts';
 import type { JobList } from '../running/job-list.ts';
-import type { QueuePlace } from '../running/queue-state.ts';
 import type { BatchJob } from '../running/job.ts';
 import { indexOfRow } from '../storing/result-store.ts';
 import { createCorrectionCalls } from './correction-calls.ts';
 import type { DraftCalls, Drafts } from './draft-calls.ts';
 import { withChunks } from './open-chunks.ts';
+import type { JobActs } from './job-acts.ts';
 import type { QueueCalls } from './queue-calls.ts';
 
 const reportEveryMs = 100;
 
 type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls | keyof MappingCalls | keyof QueueCalls>;
-
-/** What is done with a job not only by its own calls. */
-export interface JobActs {
-  /** Begins a batch: `batch.start`. `queued`: the file of a queue that it is of. Failure besides: queue.elsewhere. */
-  start(
-    asked: CallInput<'batch.start'> & { readonly queued?: string; readonly where?: QueuePlace },
-  ): Promise<Outcome<{ jobId: string }>>;
-  /** Writes a result: `batch.export`. `target` names the file in place of the system's dialog. */
-  write(
-    choice: ExportChoice,
-    how?: { readonly target?: ChooseTarget; readonly stop?: AbortController },
-  ): Promise<Outcome<Exported | null>>;
-  /** What is held of the rows of a job that is gone. */
-  forget(jobId: string): void;
-}
-export type ChooseTarget = BatchOptions['platform']['chooseTarget'];
 
 /** What a person does with a job and its results. */
 export function createJobCalls(

@@ -7,7 +7,7 @@ import type { QueueExported } from '../../contract/models/queue.ts';
 import type { BatchOptions } from '../options.ts';
 import type { JobList } from '../running/job-list.ts';
 import type { NamedFile, Queues } from '../running/queue.ts';
-import type { ChooseTarget, JobActs } from './job-calls.ts';
+import type { ChooseTarget, JobActs } from './job-acts.ts';
 
 export type QueueCalls = Pick<
   Handlers<'batch'>,
