@@ -3,6 +3,8 @@ import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Job, Source } from '../../../electron/contract/models/batch.ts';
 import type { OpenedFiles, Queue } from '../../../electron/contract/models/queue.ts';
 import { maxFiles } from '../../../electron/contract/queue-limits.ts';
+import { asksPassphrase } from '../../../electron/contract/models/packed.ts';
+import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
 import { formatCount } from '../../lib/format.ts';
@@ -24,6 +26,8 @@ export class BatchController {
   pasting = $state(false);
   /** Progress of reading a workbook. */
   opening = $state.raw<{ name: string; share: number; since: number } | null>(null);
+  /** The file that waits for its passphrase: what its opening failed with last. */
+  encrypted = $state.raw<Failure | null>(null);
   /** Fills in the next file's plan; cleared once a batch was started with it. */
   preset = $state.raw<Preset | null>(null);
   /** Folders among the jobs that can't be read as one. */
@@ -82,6 +86,16 @@ export class BatchController {
     if (source === undefined || sheet === source.sheet?.name) return;
     const queueId = this.draft?.queueId ?? null;
     await this.#openFrom(() => this.#api.call('batch.sheet', { sourceId: source.sourceId, sheet }), queueId);
+  }
+
+  askPassphrase(failure: Failure): void {
+    this.failure = null;
+    this.encrypted = failure;
+  }
+
+  /** Opens the file that waits for it. */
+  async openEncrypted(passphrase: ObscuredText): Promise<void> {
+    await this.#openFrom(() => this.#api.call('batch.openEncrypted', { passphrase }));
   }
 
   async stopOpening(): Promise<void> {
@@ -214,6 +228,7 @@ export class BatchController {
     this.run = null;
     this.queue = null;
     this.pasting = false;
+    this.encrypted = null;
     this.failure = null;
   }
 
@@ -228,6 +243,11 @@ export class BatchController {
       if (this.#pendingOpens === 0) this.opening = null;
     });
     const cancelled = !outcome.ok && outcome.failure.code === 'service.cancelled';
+    if (!outcome.ok && asksPassphrase(outcome.failure)) {
+      this.askPassphrase(outcome.failure);
+      return;
+    }
+    this.encrypted = null;
     this.failure = outcome.ok || cancelled ? null : outcome.failure;
     if (!outcome.ok || outcome.value === null) return;
     if ('sourceId' in outcome.value) {

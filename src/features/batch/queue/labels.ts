@@ -19,9 +19,11 @@ export function formatFiles({ files, others }: Pick<Queue, 'files' | 'others'>):
   return files.length === 1 ? first.name : `${first.name} and ${formatCount(files.length - 1)} more`;
 }
 
-/** It can be run by itself. */
-export const isOfAnotherKind = ({ code }: Failure): boolean =>
-  code === 'queue.columns' || code === 'queue.sheet';
+const isOfAnotherKind = ({ code }: Failure): boolean => code === 'queue.columns' || code === 'queue.sheet';
+
+/** Whether it can be opened by itself. */
+export const canOpen = (failure: Failure): boolean =>
+  isOfAnotherKind(failure) || failure.code === 'file.passphrase-needed';
 
 /** Why a file is not run with the others. What to do stands beside it as a button, where there is one. */
 export const formatOther = (failure: Failure): string =>
