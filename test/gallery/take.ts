@@ -82,7 +82,8 @@ for (const shot of shots) {
           violations.push(`axe ${id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`);
         }
       }
-      for (const flaws of [sideways, longer, overhanging]) violations.push(...(await page.evaluate<string[]>(flaws)));
+      for (const flaws of [sideways, longer, overhanging])
+        violations.push(...(await page.evaluate<string[]>(flaws)));
       taken += 1;
       found += violations.length;
       for (const violation of violations.splice(0)) console.log(`${name}: ${violation}`);
