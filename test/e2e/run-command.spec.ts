@@ -66,7 +66,8 @@ test('October by hand, November with one key, December by a command: the same by
   const december = writeMonth(home, 'december');
   const bus = process.env['DBUS_SESSION_BUS_ADDRESS'];
   // Node warns on standard error where both are set.
-  const env = { DBUS_SESSION_BUS_ADDRESS: bus, NO_COLOR: undefined };
+  const searched = `${path.join(home, 'bin')}:${process.env['PATH'] ?? ''}`;
+  const env = { DBUS_SESSION_BUS_ADDRESS: bus, NO_COLOR: undefined, PATH: searched };
   const asGiven = (args: readonly string[], given: RunOptions = {}) =>
     runApp([`--user-data-dir=${app.home}`, ...args], { ...given, env });
   const command = (...args: string[]) => asGiven(['run', ...args]);
@@ -79,6 +80,11 @@ test('October by hand, November with one key, December by a command: the same by
 
   const passphrase = 'canary of a passphrase';
   const seen = watchProcesses();
+  // What it starts is over in a moment: this one writes down what it was given.
+  const bin = path.join(home, 'bin');
+  fs.mkdirSync(bin);
+  const given = path.join(home, 'given.txt');
+  fs.writeFileSync(path.join(bin, 'prlimit'), `#!/bin/sh\n(env; echo "$@") >> '${given}'\n`, { mode: 0o755 });
   const args = ['run', 'Card file', december, `--out=${app.downloads}`, '--json', '--passphrase-stdin'];
   const { code, stdout, stderr } = await asGiven(args, { input: `${passphrase}\n`, onStart: seen.watch });
   const processes = seen.stop();
@@ -96,16 +102,23 @@ test('October by hand, November with one key, December by a command: the same by
 
   // Nothing secret in what others see of it, or keep.
   const { default: keytar } = await import('keytar');
-  const homeId = fs.readFileSync(path.join(app.home, 'home-id'), 'utf8');
-  const stored = (await keytar.findCredentials('Tokendesk')).map(({ password }) => password);
-  const secrets = [passphrase, ...stored.filter((one) => one.length > 12 && !homeId.includes(one))];
+  // But for where the folder is, and which.
+  const stored = (await keytar.findCredentials('Tokendesk')).filter(
+    ({ account }) => !/:folder$|home/.test(account),
+  );
+  const secrets = [passphrase, ...stored.map(({ password }) => password).filter((one) => one.length > 12)];
   expect(secrets.length).toBeGreaterThan(3);
   expect(processes.length).toBeGreaterThan(0);
   const kept = ['audit', 'logs'].flatMap((folder) =>
     fs.readdirSync(path.join(app.home, folder)).map((name) => path.join(app.home, folder, name)),
   );
   const receipt = `${last.written ?? ''}.receipt.json`;
-  const texts = { stdout, stderr, processes: processes.join('\n') };
+  const texts = {
+    stdout,
+    stderr,
+    processes: processes.join('\n'),
+    started: fs.readFileSync(given, 'latin1'),
+  };
   for (const name of [...kept, receipt]) Object.assign(texts, { [name]: fs.readFileSync(name, 'latin1') });
   for (const [name, text] of Object.entries(texts))
     expect([name, [...secrets, ...cards].filter((secret) => text.includes(secret)).length]).toEqual([
@@ -141,8 +154,6 @@ test('October by hand, November with one key, December by a command: the same by
 
   // The line of the crontab, by the shell and with the environment that cron gives it.
   const [, cron = ''] = /^ {4}15 2 \* \* \* (.*)$/m.exec(guide) ?? [];
-  const bin = path.join(home, 'bin');
-  fs.mkdirSync(bin);
   const program = [electronBinary(), process.cwd(), `--user-data-dir=${app.home}`]
     .map((word) => `'${word}'`)
     .join(' ');
@@ -151,15 +162,7 @@ test('October by hand, November with one key, December by a command: the same by
   fs.mkdirSync(path.join(home, 'data/out'));
   fs.renameSync(writeMonth(home, 'cards'), path.join(home, 'data/in/cards.csv'));
   const line = cron.replaceAll('/data/', `${home}/data/`).replace(/unix:path=\S+/, bus ?? '');
-  const asCron = [
-    '-i',
-    `HOME=${home}`,
-    `PATH=${bin}:${process.env['PATH'] ?? ''}`,
-    'SHELL=/bin/sh',
-    '/bin/sh',
-    '-c',
-    line,
-  ];
+  const asCron = ['-i', `HOME=${home}`, `PATH=${searched}`, 'SHELL=/bin/sh', '/bin/sh', '-c', line];
   const nightly = await runUntilExit('/usr/bin/env', asCron);
   expect([nightly.code, nightly.stdout, nightly.stderr]).toEqual([3, '', '']);
   const logged = fs.readFileSync(path.join(home, 'data/run.log'), 'utf8').trimEnd().split('\n');
