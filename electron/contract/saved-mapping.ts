@@ -18,7 +18,10 @@ export function savedReading(
     ...(isGuess(saved.encoding, reading.encoding, guesses.encoding) && { encoding: saved.encoding }),
     ...(isGuess(saved.delimiter, reading.delimiter, guesses.delimiter) && { delimiter: saved.delimiter }),
     // How many rows stand below is a guess about this file alone: the person is asked.
-    ...(guesses.header && isSamePlace && reading.rowsBelow === undefined && placeOf(reading)),
+    ...((guesses.header || guesses.headerColumns !== undefined) &&
+      isSamePlace &&
+      reading.rowsBelow === undefined &&
+      placeOf(reading)),
   };
 }
 

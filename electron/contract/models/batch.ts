@@ -133,6 +133,8 @@ const guesses = z.strictObject({
   delimiter: z.array(delimiter).nullable(),
   /** Whether the table may be elsewhere: its header, its first row or its last one. */
   header: z.boolean(),
+  /** Where it is not: columns whose first cell says otherwise. Asked about once something is done with one of them. */
+  headerColumns: z.array(count).optional(),
 });
 export type Guesses = z.infer<typeof guesses>;
 
@@ -149,6 +151,8 @@ export const notice = z.strictObject({
     'header-damaged', // quotes that do not agree, or bytes that do not fit the encoding
     'header-repeated', // a row that repeats the header
     'rows-in-cell', // a quoted cell has lines as wide as a row: its quotes may be text
+    'single-quotes', // cells stand between them in most rows: they are read as part of the value
+    'escaped-quotes', // a quote with a backslash before it, which nothing is here
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
     'looks-tokenized', // to be tokenized, and nearly all of them fail the check of a card number
     'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
