@@ -30,13 +30,14 @@ export function planOf({ header, columns }: Mapping, { columns: found, reading }
 }
 
 /** Where the window would ask how the file is read. */
-export function refuseGuesses({ guesses, reading }: Preview): void {
+export function refuseGuesses({ guesses, reading }: Preview, { columns }: Pick<Plan, 'columns'>): void {
+  const isMapped = (index: number): boolean => columns.some(({ column }) => column === index);
   const doubt =
     guesses.encoding !== null
       ? `its encoding may be ${reading.encoding} or ${guesses.encoding.join(', ')}`
       : guesses.delimiter !== null
         ? 'its delimiter is a guess'
-        : guesses.header
+        : guesses.header || guesses.headerColumns?.some(isMapped) === true
           ? 'where its table begins and ends is a guess'
           : null;
   if (doubt === null) return;

@@ -134,7 +134,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     { plan, mapping, preview }: { readonly plan: Plan; readonly mapping: Mapping; readonly preview: Preview },
   ): Promise<string> {
     if (!given.yes) {
-      refuseGuesses(preview);
+      refuseGuesses(preview, plan);
       const sheets = preview.source.sheet?.all.length ?? 1;
       if (sheets > 1 && given.sheet === null && mapping.sheet === undefined)
         throw new End(

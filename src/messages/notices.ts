@@ -13,6 +13,8 @@ export const noticeKinds: Readonly<Record<Notice['kind'], string>> = {
   'header-damaged': 'a damaged header',
   'header-repeated': 'the header once more',
   'rows-in-cell': 'whole rows in a cell',
+  'single-quotes': 'single quotes around cells',
+  'escaped-quotes': 'quotes behind a backslash',
   'excel-rounded': 'rounded numbers',
   'formula-unevaluated': 'formulas without values',
   'value-unfit': 'values that do not fit',

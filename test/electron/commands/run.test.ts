@@ -47,6 +47,19 @@ async function run(
   return { code, lines, results, result: results[0] };
 }
 
+/** What a mapping does with the column of cards. */
+const column = (over: Partial<Mapping['columns'][number]>): Mapping['columns'][number] => ({
+  header: 'card',
+  operation: 'detokenize',
+  policy: 'analyst',
+  definition: 'card-number',
+  target: null,
+  parts: null,
+  pattern: null,
+  into: 'replace',
+  ...over,
+});
+
 async function planOf(jobId: string): Promise<Plan> {
   const jobs = await command.app.ask('batch.jobs', {});
   const job = jobs.ok ? jobs.value.find((one) => one.jobId === jobId) : undefined;
@@ -359,6 +372,23 @@ test('a last row that looks like a sum is asked about, though the mapping knows 
   });
 });
 
+test('where the first cell of a mapped column says otherwise than the header, it is asked about; of another column not', async () => {
+  const header = ['tok77', 'D-77', 'B77', 'Betrag'];
+  const rows = Array.from({ length: 9 }, (_, n) => `tok${n};D-${n};B${n};${n}.50`);
+  const file = command.write('header.csv', [header.join(';'), ...rows]);
+  for (const name of ['Betrag', 'B77'])
+    await saveMapping(command.app, path.join(command.folder, 'october.csv'), {
+      name,
+      header,
+      columns: [column({ header: name, operation: 'tokenize', definition: 'free-text' })],
+    });
+  const asked = await run(['Betrag', file]);
+  expect(asked.result).toMatchObject({ exitCode: exitCodes.refused, jobId: null });
+  expect(asked.result?.sentence).toContain('where its table begins and ends is a guess');
+  const other = await run(['B77', file]);
+  expect(other.result).toMatchObject({ exitCode: exitCodes.done, tally: { rows: 9, ok: 9 } });
+});
+
 test('of a workbook the sheet is run that is named, or that the mapping was saved for', async () => {
   const sheet = (name: string, count: number) => ({
     name,
@@ -407,19 +437,6 @@ test('a file is a workbook, or none, by what it holds and not by its name', asyn
   expect(plain.result).toMatchObject({ exitCode: exitCodes.done, tally: { rows: 7 } });
   expect(path.basename(plain.result?.written ?? '')).toBe('text_tokens.csv');
   expect(fs.readFileSync(plain.result?.written ?? '', 'utf8')).toMatch(/^id,card,note\n/);
-});
-
-/** What a mapping does with the column of cards. */
-const column = (over: Partial<Mapping['columns'][number]>): Mapping['columns'][number] => ({
-  header: 'card',
-  operation: 'detokenize',
-  policy: 'analyst',
-  definition: 'card-number',
-  target: null,
-  parts: null,
-  pattern: null,
-  into: 'replace',
-  ...over,
 });
 
 test('what detokenizes gives masks alone; values that fail as none did before wait for a person', async () => {
