@@ -1,5 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { loadKeytar } from '../../electron/storage/keytar.ts';
+import { keychainEntry } from '../../electron/settings/home-id.ts';
 import type { RunLine } from '../../electron/contract/models/run-lines.ts';
 import { expect, openApp, test } from '../support/app-fixture.ts';
 import {
@@ -101,12 +103,17 @@ test('October by hand, November with one key, December by a command: the same by
   for (const card of cards) expect(stdout + stderr + read(last.written ?? '')).not.toContain(card);
 
   // Nothing secret in what others see of it, or keep.
-  const { default: keytar } = await import('keytar');
-  // But for where the folder is, and which.
-  const stored = (await keytar.findCredentials('Tokendesk')).filter(
-    ({ account }) => !/:folder$|home/.test(account),
+  const keytar = await loadKeytar();
+  const { keychainIndex } = JSON.parse(fs.readFileSync(path.join(app.home, 'desk.json'), 'utf8')) as {
+    readonly keychainIndex: readonly string[];
+  };
+  const stored = await Promise.all(
+    // But for where the folder is.
+    keychainIndex
+      .filter((account) => account !== 'folder')
+      .map((account) => keytar.getPassword('Tokendesk', keychainEntry(app.home, account))),
   );
-  const secrets = [passphrase, ...stored.map(({ password }) => password).filter((one) => one.length > 12)];
+  const secrets = [passphrase, ...stored.filter((one) => one !== null && one.length > 12)] as string[];
   expect(secrets.length).toBeGreaterThan(3);
   expect(processes.length).toBeGreaterThan(0);
   const kept = ['audit', 'logs'].flatMap((folder) =>
