@@ -1,4 +1,5 @@
-import type { Notice, Plan, Preview, Source } from '../contract/models/batch.ts';
+import type { Failure } from '../contract/errors.ts';
+import type { Job, Notice, Plan, Preview, Source } from '../contract/models/batch.ts';
 import type { Mapping } from '../contract/models/mapping.ts';
 import type { FileDoubt } from '../contract/models/queue.ts';
 import { doubtOf, planFor, sheetFor } from '../contract/saved-mapping.ts';
@@ -22,9 +23,9 @@ export function planOf(mapping: Mapping, preview: Preview): Plan {
 }
 
 /** Where the window would ask how the file is read. */
-export function refuseGuesses(preview: Preview): void {
+export function refuseGuesses(preview: Preview, plan: Pick<Plan, 'columns'>): void {
   const { guesses, reading } = preview;
-  const kind = doubtOf(preview);
+  const kind = doubtOf(preview, plan);
   if (kind === null) return;
   const doubts: Record<FileDoubt, string> = {
     encoding: `its encoding may be ${reading.encoding} or ${(guesses.encoding ?? []).join(', ')}`,
@@ -44,6 +45,29 @@ export function refuseNews(news: readonly Notice[], wordsOf: (notice: Notice) =>
   throw new End(
     exitCodes.refused,
     `New in this file: ${what.join('; ')}. With --yes it is run all the same. Nothing was sent.`,
+  );
+}
+
+/**
+ * Values failed for a reason that none failed for in the last result that a person wrote. All was sent by then: the file
+ * waits until somebody has looked.
+ */
+export function refuseNewFailures(
+  { failures }: Pick<Job, 'failures'>,
+  { exported }: Pick<Mapping, 'exported'>,
+  wordsOf: (failure: Failure) => string,
+): void {
+  const known = exported?.failures;
+  const news = known === undefined ? [] : failures.filter(({ code }) => !known.includes(code));
+  if (news.length === 0) return;
+  const what = [...new Set(news.map(({ code }) => code))].map((code) => {
+    const values = news.filter((one) => one.code === code).reduce((sum, { count }) => sum + count, 0);
+    return `${wordsOf({ code })} (${values})`;
+  });
+  throw new End(
+    exitCodes.paused,
+    `Values failed as none did in the last result that was written by hand: ${what.join(' ')} Look at it in the window. ` +
+      'With --yes the same command writes the file, and sends nothing.',
   );
 }
 

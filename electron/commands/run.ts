@@ -10,7 +10,7 @@ import type { RunArguments } from './arguments.ts';
 import { type Asked, obscured, unlocked, valueOf, type Words } from './asked.ts';
 import { End, endOf, type ExitCode, exitCodes, gravestOf } from './ends.ts';
 import { endOfFile, type FileRun, requireFolder, resultLine, writeFile } from './write-file.ts';
-import { chooseSheet, planOf, refuseGuesses, refuseNews } from './file-checks.ts';
+import { chooseSheet, planOf, refuseGuesses, refuseNewFailures, refuseNews } from './file-checks.ts';
 
 export interface RunOptions {
   readonly app: Asked;
@@ -44,6 +44,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
       if (signal.aborted) throw new End(exitCodes.paused, 'It was ended before this file.');
       const mapping = await findMapping();
       const job = await runOne(file, mapping, run);
+      if (!given.yes) refuseNewFailures(job, mapping, words.failure);
       const exported = await writeFile(
         { app, words, grounds: grounds(), filePassphrase },
         { file, out: folderOf(file, mapping), last: mapping.exported ?? null },
@@ -153,7 +154,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     { plan, mapping, preview }: { readonly plan: Plan; readonly mapping: Mapping; readonly preview: Preview },
   ): Promise<string> {
     if (!given.yes) {
-      refuseGuesses(preview);
+      refuseGuesses(preview, plan);
       const sheets = preview.source.sheet?.all.length ?? 1;
       if (sheets > 1 && given.sheet === null && mapping.sheet === undefined)
         throw new End(

@@ -64,10 +64,14 @@ export function planFor(
 }
 
 /** What of a file is a guess still, where a person would be asked. */
-export function doubtOf({ guesses }: Pick<Preview, 'guesses'>): FileDoubt | null {
+export function doubtOf(
+  { guesses }: Pick<Preview, 'guesses'>,
+  { columns }: Pick<Plan, 'columns'>,
+): FileDoubt | null {
+  const isMapped = (index: number): boolean => columns.some(({ column }) => column === index);
   if (guesses.encoding !== null) return 'encoding';
   if (guesses.delimiter !== null) return 'delimiter';
-  return guesses.header ? 'place' : null;
+  return guesses.header || guesses.headerColumns?.some(isMapped) === true ? 'place' : null;
 }
 
 /** The sheet to be opened in place of the one that is, null where that is the right one; or the one that the file lacks. */

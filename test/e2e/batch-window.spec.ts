@@ -157,7 +157,7 @@ test('a saved mapping is suggested by its header, removed without a question, an
 
   await reopen();
   await expect(note).toHaveText(
-    'The mapping “Strange weekly” was saved for these columns and is filled in. As strange.csv: 4 rows (as then), 1 not valid (as then), no new note. Ctrl Enter runs it.',
+    'The mapping “Strange weekly” was saved for these columns and is filled in. As strange.csv: 4 rows, 1 bad as before. Ctrl Enter runs it.',
   );
   await expect(mapped).toBeVisible();
   await page.getByRole('button', { name: 'Don’t use it' }).click();

@@ -178,7 +178,7 @@ export function createJobCalls(
       const written = await exportJob({ ...writing, folder, receipt }, job, request.value);
       // A command writes as it was told: what a person chose stays.
       if (written.ok && written.value !== null && choice.receipt !== true)
-        await options.mappings.rememberExport(mapping, choice, dirname(written.value.target));
+        await options.mappings.rememberExport(job.view(), choice, dirname(written.value.target));
       return written;
     });
     if (exports.get(jobId) === stop) exports.delete(jobId);

@@ -64,7 +64,11 @@ export async function openOfKind(
   const found = await readAs(known, (reading) => preview(sourceId, reading));
   const planned = found.ok ? planFor(known, found.value.preview) : null;
   if (found.ok && planned !== null && 'plan' in planned && !signal.aborted)
-    return done({ sourceId, plan: planned.plan, doubt: found.value.doubt });
+    return done({
+      sourceId,
+      plan: planned.plan,
+      doubt: doubtOf(found.value.preview, planned.plan) ?? found.value.doubt,
+    });
   sources.close(sourceId);
   if (signal.aborted) return failed('service.cancelled');
   if (!found.ok) return found;
@@ -107,7 +111,7 @@ async function readAs(
   const read = Object.keys(decided).length === 0 ? own : await look(decided);
   if (!read.ok) return read;
   // How many rows stand below its table nobody has looked at.
-  const doubt = doubtOf(read.value) ?? ((decided.rowsBelow ?? 0) > 0 ? ('place' as const) : null);
+  const doubt = (decided.rowsBelow ?? 0) > 0 ? ('place' as const) : null;
   return done({ preview: read.value, doubt });
 }
 

@@ -93,6 +93,13 @@ const wrongUses: readonly (readonly [words: () => string[], code: number, senten
   [() => ['export'], 2, 'Name the batch: tokendesk jobs lists them.'],
   [() => ['export', 'one', 'two'], 2, 'One batch is exported at a time.'],
   [() => ['export', 'ffff'], 2, 'No batch begins with ffff.'],
+  [() => ['export', ''], 2, 'Name the batch: tokendesk jobs lists them.'],
+  [() => ['export', 'ffff', '--out='], 2, 'Name the folder behind --out=.'],
+  [() => ['export', 'ffff', '--yes'], 2, 'There is a switch that this command does not have.'],
+  [() => ['jobs', '--json=yes'], 2, 'A switch of this command has no value'],
+  [() => ['lookup', ''], 2, 'Name the token to look up.'],
+  [() => ['lookup', 'tok', '--policy='], 2, 'Name the policy behind --policy=.'],
+  [() => ['lookup', 'tok', '--reason=Test'], 2, 'There is a switch that this command does not have.'],
 ];
 
 test.each(wrongUses.map(([words, code, sentence], at) => [at + 1, { words, code, sentence }] as const))(
