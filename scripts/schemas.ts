@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { anyLine } from '../electron/audit/lines.ts';
 import { encryptedSpec, sealedState } from '../electron/batch/storing/job-files.ts';
+import { encryptedQueues } from '../electron/batch/storing/queue-file.ts';
 import { attestation } from '../electron/contract/models/attestation.ts';
 import { mapping } from '../electron/contract/models/mapping.ts';
 import { deployment } from '../electron/contract/models/deployment.ts';
@@ -31,6 +32,7 @@ const formats: Readonly<Record<string, readonly [title: string, schema: z.ZodTyp
   'job-state': ['How far a batch is: state.json', sealedState],
   job: ['A batch: job.json', encryptedSpec],
   mapping: ['A saved mapping', mapping],
+  queues: ['Files that run together: queues.json', encryptedQueues],
   receipt: ['The receipt of a file', receipt],
   'run-line': ['A line of --json', runLine],
 };

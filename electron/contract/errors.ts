@@ -67,6 +67,7 @@ export const failureCodes = [
   'provided.invalid', // the same: `subject` says where
   'certificate.invalid', // the extra CA is not a PEM certificate; with a subject, the client certificate does not open
   'certificate.slow', // its file asks for so many rounds that opening it takes too long
+  'certificate.unsupported', // its file is encrypted in a way that is not read
   // the app
   'audit.unwritable', // nothing is sent that can't be recorded first
   'audit.broken', // the chain does not verify
@@ -105,6 +106,14 @@ export const failureCodes = [
   'file.refused', // dropped, and not one that may be opened so
   'file.paste-empty',
   'file.not-a-table', // another kind of file, which `subject` names
+  'file.archive-damaged', // cut, altered, or not what it begins as
+  'file.archive-junk', // something stands behind its end
+  'file.archive-empty', // no file is in it
+  'file.archive-several', // more than one file is in it
+  'file.archive-names', // names in it lead outside of its folder
+  'file.archive-too-large', // unpacks to more than a table packs to
+  'file.passphrase-needed',
+  'file.passphrase-wrong',
   'file.workbook-damaged', // not what a workbook is: torn, or made to harm
   'file.workbook-sparse', // few cells, far apart: nearly all of the table would be empty
   'file.workbook-too-large', // unpacks to more than a workbook could hold
@@ -140,6 +149,14 @@ export const failureCodes = [
   'job.damaged', // its store can't be read
   'job.braked', // too many values in a row were refused: it paused by itself
   'job.sum', // counts do not agree; the job is not called done
+  'queue.unknown',
+  'queue.busy', // it does not fit its present state
+  'queue.columns', // the file has other columns than the first; `subject` says which
+  'queue.sheet', // the workbook has not the sheet that the first one was read from, which is `subject`, or has several
+  'queue.twice', // the same file is there already
+  'queue.folder', // a folder, not a file
+  'queue.elsewhere', // another connection is in use than the one that it was begun with, which is `subject`
+  'queue.too-many', // more files than are taken at once; `subject` is their limit
   'export.confirm', // bulk cleartext in production wants the row count typed
   'export.passphrase',
   'mend.other-list', // not the list of failed rows of this batch

@@ -44,7 +44,7 @@ const allFiles = { name: 'All files', extensions: ['*'] };
 const exchangedExtensions = [
   ...['tab', 'psv', 'dat', 'asc', 'prn', 'out', 'lst', 'ach', 'sta', 'mt940', 'edi', 'dbf'],
   ...['xls', 'xlsb', 'xltx', 'xltm', 'ods', 'pdf', 'parquet'],
-  ...['gz', 'zip', '7z', 'bz2', 'xz', 'zst', 'tar', 'rar', 'age', 'pgp', 'gpg'],
+  ...['7z', 'bz2', 'xz', 'zst', 'tar', 'rar', 'pgp', 'gpg'],
 ];
 const tableFilters = [{ name: 'Tables', extensions: [...tableExtensions] }, allFiles];
 /** What is saved, by its extension: on macOS and Windows the filter decides which one a typed name gets. */
@@ -54,6 +54,8 @@ const savedKinds: Readonly<Record<string, string>> = {
   txt: 'Text',
   xlsx: 'Excel workbook',
   age: 'Encrypted file',
+  gz: 'gzip archive',
+  zip: 'ZIP archive',
   json: 'JSON',
   html: 'Web page',
   png: 'Picture',
@@ -123,6 +125,24 @@ export function createElectronPlatform(
     return { origin: frame.origin, isMainFrame: frame.parent === null };
   }
 
+  async function openDialog(kind: FileKind, several: boolean): Promise<string[] | null> {
+    const defaultPath = lastFolders.get(kind);
+    const options = {
+      filters: openFilters[kind],
+      ...(defaultPath !== undefined && { defaultPath }),
+      properties: ['openFile', ...(several ? ['multiSelections'] : []), 'dontAddToRecent'] as (
+        'openFile' | 'multiSelections' | 'dontAddToRecent'
+      )[],
+    };
+    const { canceled, filePaths } = await (window === null
+      ? dialog.showOpenDialog(options)
+      : dialog.showOpenDialog(window, options));
+    const [file] = filePaths;
+    if (canceled || file === undefined) return null;
+    lastFolders.set(kind, path.dirname(file));
+    return filePaths;
+  }
+
   return {
     version: app.getVersion(),
     home,
@@ -187,19 +207,24 @@ export function createElectronPlatform(
       window?.webContents.send(eventChannel(event), payload);
     },
     async chooseFile(kind) {
-      const defaultPath = lastFolders.get(kind);
+      const [file = null] = (await openDialog(kind, false)) ?? [];
+      return file;
+    },
+    chooseFiles: (kind) => openDialog(kind, true),
+    async chooseFolder(near) {
       const options = {
-        filters: openFilters[kind],
-        ...(defaultPath !== undefined && { defaultPath }),
-        properties: ['openFile', 'dontAddToRecent'] as ('openFile' | 'dontAddToRecent')[],
+        defaultPath: near ?? lastFolders.get('saved') ?? app.getPath('downloads'),
+        properties: ['openDirectory', 'createDirectory', 'dontAddToRecent'] as (
+          'openDirectory' | 'createDirectory' | 'dontAddToRecent'
+        )[],
       };
       const { canceled, filePaths } = await (window === null
         ? dialog.showOpenDialog(options)
         : dialog.showOpenDialog(window, options));
-      const [file] = filePaths;
-      if (canceled || file === undefined) return null;
-      lastFolders.set(kind, path.dirname(file));
-      return file;
+      const [folder] = filePaths;
+      if (canceled || folder === undefined) return null;
+      lastFolders.set('saved', folder);
+      return folder;
     },
     async chooseTarget({ name, beside }) {
       const folder =

@@ -69,6 +69,10 @@ export interface Dialogs {
   confirm(question: Question): Promise<true | null>;
   /** Asks for a file to read. Absolute path, or null when the person changed their mind. */
   chooseFile(kind: FileKind): Promise<string | null>;
+  /** The same, where several may be chosen at once. */
+  chooseFiles(kind: FileKind): Promise<string[] | null>;
+  /** Asks for a folder to write into; `near` is where the person is likely to look for it. */
+  chooseFolder(near: string | null): Promise<string | null>;
   /** Asks where to write. `beside` is the file the result belongs to. Null when the person changed their mind. */
   chooseTarget(suggestion: { name: string; beside: string | null }): Promise<string | null>;
 }

@@ -5,10 +5,22 @@ import { message, type Format } from './message.ts';
 const row = (f: Failure): string => (f.row === undefined ? 'A row' : `Row ${formatCount(f.row)}`);
 const file = (f: Failure): string => f.subject ?? 'The file';
 
-/** Where a file of the app's own goes that is no table, by what it was found to be. */
-const ownFiles: Readonly<Record<string, string>> = {
+const decryptPgp =
+  'Decrypt it with the key that it is for: gpg --output cards.csv --decrypt FILE. Then drop cards.csv, and delete it afterwards.';
+
+/** What to do with a file that is no table, by what it was found to be; of the app's own, where it goes. */
+const otherFiles: Readonly<Record<string, string>> = {
   'list of connections': 'Import it under Settings, Connections file.',
   'service profile': 'Import it under Connections, in the connection that it is for.',
+  'ZIP archive with a password': 'Unpack it with its password, and drop what is in it.',
+  'ZIP archive of another kind than DEFLATE': 'Unpack it, and drop what is in it.',
+  'archive in an archive': 'Unpack it once, and drop what is in it.',
+  'tar archive': 'Unpack it, and drop the file in it that has the table.',
+  'file encrypted with age': 'Decrypt it: age --decrypt -o cards.csv FILE. Then drop cards.csv.',
+  'file encrypted with age for a key':
+    'Decrypt it with the key: age --decrypt -i KEYFILE -o cards.csv FILE. Then drop cards.csv.',
+  'file encrypted with PGP': decryptPgp,
+  'file encrypted or signed with PGP': decryptPgp,
 };
 
 /** What files, their rows and values, batches and exports fail of. */
@@ -70,9 +82,42 @@ export const batchMessages = {
   'file.not-a-table': (f) =>
     message(
       `This is ${/^[aeio]/i.test(f.subject ?? 'a') ? 'an' : 'a'} ${f.subject ?? 'other kind of file'}, which can’t be read here.`,
-      ownFiles[f.subject ?? ''] ??
+      otherFiles[f.subject ?? ''] ??
         'Save its rows as CSV UTF-8, or as .xlsx without a password, and drop that.',
     ),
+  'file.archive-damaged': (f) =>
+    message(
+      `${file(f)} is damaged or not whole, so nothing of it was taken.`,
+      'Copy it again, or have it sent again.',
+    ),
+  'file.archive-junk': (f) =>
+    message(
+      `${file(f)} has something behind the end of its archive, which may be rows that got lost.`,
+      'Have it sent again. If you know what that is, unpack it and drop what was in it.',
+    ),
+  'file.archive-empty': (f) => message(`There is no file in ${file(f)}.`, 'Choose another file.'),
+  'file.archive-several': (f) =>
+    message(
+      `${file(f)} has more than one file in it, and only one can be read.`,
+      'Unpack it, and drop the file that has the table.',
+    ),
+  'file.archive-names': (f) =>
+    message(
+      `${file(f)} names a file outside of its own folder, as archives do that are made to harm. Nothing was unpacked.`,
+      'Ask who sent it.',
+    ),
+  'file.archive-too-large': (f) =>
+    message(
+      `${file(f)} unpacks to far more than its size lets expect, so it was not read.`,
+      'If you trust it, unpack it and drop what is in it.',
+    ),
+  'file.passphrase-needed': (f) =>
+    message(
+      `${file(f)} is encrypted with a passphrase.`,
+      'Drop it on the page Batch, and type the passphrase there.',
+    ),
+  'file.passphrase-wrong': (f) =>
+    message(`That is not the passphrase of ${file(f)}.`, 'Type it again.', 'now'),
   'file.workbook-damaged': (f) =>
     message(
       `${file(f)} is damaged, or not the workbook it seems to be.`,
@@ -183,6 +228,33 @@ export const batchMessages = {
     message(
       'The counts do not add up, so the batch does not count as finished.',
       'Run it again; if it happens again, contact support.',
+    ),
+  'queue.unknown': () => message('These files are no longer listed.', 'Choose or drop them again.', 'now'),
+  'queue.busy': () =>
+    message('The files can’t do that in their present state.', 'Pause them, or wait until they are done.'),
+  'queue.columns': (f) =>
+    message(
+      `It has other columns than the first file${f.subject === undefined ? '' : ` (${f.subject})`}.`,
+      'Open it by itself.',
+    ),
+  'queue.sheet': (f) =>
+    message(
+      f.subject === undefined
+        ? 'It has several sheets, and the first file has one.'
+        : `It has no sheet ${f.subject}, which the first file was read from.`,
+      'Open it by itself.',
+    ),
+  'queue.twice': () => message('It is there once already.', 'Nothing has to be done.'),
+  'queue.folder': () => message('It is a folder.', 'Drop the files that are in it.'),
+  'queue.elsewhere': (f) =>
+    message(
+      `The files run on ${f.subject ?? 'another connection'}, and another connection is in use.`,
+      'Choose that connection again, then run the file.',
+    ),
+  'queue.too-many': (f) =>
+    message(
+      `These are more files than are taken at once${f.subject === undefined ? '' : `, which is ${f.subject}`}.`,
+      'Choose or drop fewer of them.',
     ),
   'export.confirm': () =>
     message('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),

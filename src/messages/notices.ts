@@ -1,6 +1,26 @@
 import type { Notice } from '../../electron/contract/models/batch.ts';
 import { formatCount, formatRows } from '../lib/format.ts';
 
+/** What a notice is of, in a few words. */
+export const noticeKinds: Readonly<Record<Notice['kind'], string>> = {
+  'row-malformed': 'rows with the wrong number of fields',
+  'bad-encoding': 'characters that do not fit the encoding',
+  nul: 'NUL characters',
+  'unclosed-quote': 'a quote that never closes',
+  'field-too-long': 'fields that are too long',
+  'header-duplicate': 'columns of one name',
+  'header-empty': 'columns without a name',
+  'header-damaged': 'a damaged header',
+  'header-repeated': 'the header once more',
+  'rows-in-cell': 'whole rows in a cell',
+  'single-quotes': 'single quotes around cells',
+  'escaped-quotes': 'quotes behind a backslash',
+  'excel-rounded': 'rounded numbers',
+  'formula-unevaluated': 'formulas without values',
+  'value-unfit': 'values that do not fit',
+  'looks-tokenized': 'what looks like tokens',
+};
+
 /** `sampled`: as many rows as were looked at, while the file is not counted to its end. */
 export function formatNotice({ kind, row, column, count }: Notice, sampled: number | null = null): string {
   const isOne = count === 1;
@@ -21,6 +41,8 @@ export function formatNotice({ kind, row, column, count }: Notice, sampled: numb
       'The header has quotes that do not agree, or characters that do not fit the encoding. It is taken as it is.',
     'header-repeated': `The header row appears again (${where})`,
     'rows-in-cell': `${rows} ${isOne ? 'has' : 'have'} a cell between two quotes that holds whole rows (${where})`,
+    'single-quotes': `${rows} ${isOne ? 'has' : 'have'} cells between single quotes, which are part of the value here (${where}). Export the file with double quotes or none.`,
+    'escaped-quotes': `${rows} ${isOne ? 'has' : 'have'} a quote with a backslash before it, which is part of the value here (${where}). Export the file with each quote doubled.`,
     'excel-rounded': `${values} ${isOne ? 'was' : 'were'} rounded by a spreadsheet: digits are lost (${where})`,
     'formula-unevaluated': `${many} ${isOne ? 'cell' : 'cells'} in ${column ?? 'a column'} ${isOne ? 'is' : 'are'} blank: the workbook has formulas there without their values (${where}). Save it in a spreadsheet program and drop it again.`,
     'value-unfit': `${values} ${isOne ? 'does' : 'do'} not fit the definition and will not be sent (${where})`,

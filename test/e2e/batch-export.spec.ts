@@ -9,7 +9,10 @@ const cards = ['4111111111111111', '5555555555554444', '4012888888881881', '6011
 /** With semicolons, a formula, and one value that is no card. */
 function writeCards(home: string): string {
   const file = path.join(home, 'cards.csv');
-  const lines = cards.map((card, row) => `D-${row + 1};${card};${row % 2 === 0 ? '=1+1' : 'call back'}\r\n`);
+  const lines = cards.map(
+    (card, row) =>
+      `D-${row + 1};${card};${row % 2 === 0 ? '=1+1' : row === 1 ? 'call back' : 'call Łódź'}\r\n`,
+  );
   fs.writeFileSync(file, `case;card;note\r\n${lines.join('')}D-5;no card;last\r\n`);
   return file;
 }
@@ -90,7 +93,14 @@ test('an export offers what the job did, the rows shown and the form of the sour
     'A file in which ISO-8859-15 (with €) can’t hold a cell is not written unless you say so',
   );
   await panel.getByRole('button', { name: 'Export 2 rows' }).click();
+  const lost = panel.getByRole('group', { name: 'Cells that can’t be written' });
+  await lost.getByText('Leave these cells out').click();
+  await panel.getByRole('button', { name: 'Export 2 rows' }).click();
   await expect(saved).toContainText('Saved cards_tokens_filtered_masked.csv (2 rows');
+  // In amber, with how much is not there.
+  await expect(saved).toContainText('without 1 cell in 1 row that the encoding can’t hold');
+  await expect(saved.locator('.warn')).toHaveCount(1);
+  await expect(saved.locator('.ok')).toHaveCount(0);
   const latin = fs.readFileSync(path.join(app.downloads, 'cards_tokens_filtered_masked.csv'));
   expect(latin.subarray(0, 4).toString('latin1')).toBe('case');
 });

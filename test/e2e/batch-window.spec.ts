@@ -5,7 +5,17 @@ import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { createAuthority } from '../faults/certificates.ts';
 import { expect, openApp, test } from '../support/app-fixture.ts';
-import { choose, chooseFile, connect, go, map, readSum, run, startBuiltIn } from '../support/page-actions.ts';
+import {
+  choose,
+  chooseFile,
+  connect,
+  go,
+  map,
+  readSum,
+  run,
+  startBuiltIn,
+  systemDialogs,
+} from '../support/page-actions.ts';
 
 /** Tokens nobody made, one empty line, one field too many. */
 function writeStrange(home: string): string {
@@ -26,8 +36,23 @@ test('a failed value says why in words, and a retry is offered only where it can
   page,
   home,
 }) => {
-  await chooseFile(page, await open(page, home));
+  // The column that fails is out of sight.
+  const file = await open(page, home);
+  const [head = '', ...rows] = fs.readFileSync(file, 'utf8').trimEnd().split('\n');
+  const wide = (cell: string): string => `,${Array.from({ length: 16 }, (_, n) => `${cell}${n}`).join(',')},`;
+  const widened = rows.map((row) => row.replace(',', wide('')));
+  fs.writeFileSync(file, `${[head.replace(',', wide('note ')), ...widened].join('\n')}\n`);
+  await chooseFile(page, file);
   await map(page, 'card_token', 'Detokenize', 'Card number');
+  const runButton = page.getByRole('button', { name: /^Run on/ });
+  await expect(runButton).toHaveClass(/\benv\b/);
+  await page.getByRole('region', { name: /^First rows/ }).evaluate((table) => (table.scrollLeft = 0));
+  await page.getByRole('button', { name: 'Test 20 rows' }).click();
+  // W25: what failed is shown, and Run is no more what comes next.
+  const failing = page.locator('td[data-failed]').first();
+  await expect(failing).toBeInViewport();
+  await expect(failing).toContainText('Not a token of Card number');
+  await expect(runButton).not.toHaveClass(/\benv\b/);
   await run(page);
   const sum = await readSum(page);
   expect(sum).toMatchObject({ rows: 4, blank: 1 });
@@ -132,7 +157,7 @@ test('a saved mapping is suggested by its header, removed without a question, an
 
   await reopen();
   await expect(note).toHaveText(
-    'The mapping “Strange weekly” was saved for these columns and is filled in. As strange.csv: 4 rows (as then), 1 not valid (as then), no new note. Ctrl Enter runs it.',
+    'The mapping “Strange weekly” was saved for these columns and is filled in. As strange.csv: 4 rows, 1 bad as before. Ctrl Enter runs it.',
   );
   await expect(mapped).toBeVisible();
   await page.getByRole('button', { name: 'Don’t use it' }).click();
@@ -151,6 +176,41 @@ test('a saved mapping is suggested by its header, removed without a question, an
   await reopen();
   await expect(note).toHaveText('');
   await expect(mapped).toHaveCount(0);
+
+  // Several files, by keyboard from the dialog to the folder.
+  const out = path.join(home, 'out');
+  fs.mkdirSync(out);
+  const named = (name: string, text: string): string => {
+    fs.writeFileSync(path.join(home, name), text);
+    return path.join(home, name);
+  };
+  const card = '4111118124045251';
+  const files = [
+    named('january.csv', `case,card\nD-1,${card}\nD-2,\n`),
+    named('february.csv', `case,card\nD-3,${card}\n`),
+    named('merchants.csv', 'merchant,city\nM-1,Ghent\n'),
+  ];
+  await systemDialogs.get(page)?.(...files);
+  await page.keyboard.press('Control+O');
+  await expect(page.getByRole('status', { name: 'Kinds of files' })).toHaveText(
+    '2 files of one kind · 1 of another kind',
+  );
+  await expect(page.getByRole('list', { name: 'Not run with the others' })).toContainText(
+    'It has other columns than the first file',
+  );
+  await map(page, 'card', 'Tokenize', 'Card number');
+  await expect(page.getByRole('button', { name: /^Run 2 files on/ })).toBeEnabled();
+  await page.keyboard.press('Control+Enter');
+  await expect(page.getByRole('status', { name: 'Sum' })).toContainText(
+    /3 rows = 2 succeeded \+ 1 blank\s+in 2 files/,
+    { timeout: 30_000 },
+  );
+  await page.keyboard.press('Control+E');
+  await systemDialogs.get(page)?.(out);
+  await page.getByRole('button', { name: 'Export 2 files', exact: true }).last().click();
+  await expect(page.getByRole('status', { name: 'Exported' })).toHaveText('2 files saved');
+  expect(fs.readdirSync(out).sort()).toEqual(['february_tokens.csv', 'january_tokens.csv']);
+  expect(fs.readFileSync(path.join(out, 'january_tokens.csv'), 'utf8')).not.toContain(card);
 });
 
 test('a failed request is tried again with what is known of it', async ({ page, home }) => {

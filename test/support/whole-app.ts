@@ -69,6 +69,8 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     send: (name, payload) => void events.push({ name, payload }),
     confirm: () => Promise.resolve(true),
     chooseFile: () => Promise.resolve(chosen),
+    chooseFiles: () => Promise.resolve(chosen === null ? null : [chosen]),
+    chooseFolder: () => Promise.resolve(home),
     chooseTarget: ({ name }) => Promise.resolve(path.join(home, `${++targets}-${name}`)),
     droppedFile: (reference) => Promise.resolve(reference),
     openFolder: () => Promise.resolve(false),

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { EventPayload, Handlers } from '../../contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
-import type { Plan } from '../../contract/models/batch.ts';
+import type { Plan, Preflight } from '../../contract/models/batch.ts';
 import type { Connection } from '../../contract/models/connection.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { ServiceClient } from '../../service/service-client.ts';
 import type { BatchOptions } from '../options.ts';
 import type { OwnTokens } from '../output/own-tokens.ts';
-import { maxTriedRows, tryRows } from '../output/try-rows.ts';
+import { firstRows, tryRows } from '../output/try-rows.ts';
 import { disclosingActs, openAll } from '../planning/disclosing-acts.ts';
 import { checkPlan, type ColumnWork, type Counted, type Draft } from '../planning/plan.ts';
-import { runPreflight, uncounted } from '../planning/preflight.ts';
+import { countedOf, runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns } from '../reading/columns.ts';
 import { noticedRows, preview } from '../reading/preview.ts';
 import type { Format } from '../reading/read-rows.ts';
@@ -25,6 +25,7 @@ export type DraftCalls = Pick<
   | 'batch.paste'
   | 'batch.sample'
   | 'batch.sheet'
+  | 'batch.openEncrypted'
   | 'batch.stopOpening'
   | 'batch.preview'
   | 'batch.noticedRows'
@@ -43,7 +44,9 @@ export interface Drafts {
   checkTokens(draft: Draft, mayBeTokens: boolean | undefined): Promise<Outcome<null>>;
   /** As preflight counted the source, or counted now. Failures: file.*, row.field-too-long. */
   count(draft: Draft): Promise<Outcome<Counted>>;
-  readonly sources: Pick<Sources, 'find' | 'openPath' | 'openStored'>;
+  /** A preflight to its end. Failures: those of `check` and `count`; service.cancelled once `signal` is aborted. */
+  preflight(sourceId: string, plan: Plan, signal: AbortSignal): Promise<Outcome<Preflight>>;
+  readonly sources: Omit<Sources, 'closeAll' | 'removeStale'>;
   /** Removes what processes that have ended left behind. */
   removeStale(): Promise<void>;
   close(): Promise<void>;
@@ -107,13 +110,13 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
   }
 
   /** Counts the whole source; the window gets the counts as events. A second count of a source replaces the first. */
-  function beginPreflight(
+  async function runWholePreflight(
     sourceId: string,
     { opened, format, work, connection }: Draft,
     { batchSize, rules }: Pick<ServiceClient, 'batchSize' | 'rules'>,
-  ): void {
+    abort = new AbortController(),
+  ): Promise<Outcome<Preflight>> {
     preflights.get(sourceId)?.abort();
-    const abort = new AbortController();
     preflights.set(sourceId, abort);
     const report = (counts: EventPayload<'batch.preflight'>): void => {
       if (!abort.signal.aborted) platform.send('batch.preflight', counts);
@@ -126,18 +129,32 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     const onChunk = spread.add;
     const { signal } = abort;
     const guesses = foreseeGuesses(work, connection);
-    void runPreflight({ opened, format, work, rates, maxLength, report, signal, onChunk, guesses }).then(
-      (found) => {
-        if (!found.ok) {
-          report({ ...uncounted(sourceId), failure: found.failure });
-          return;
-        }
-        const { counts, crc } = found.value;
-        if (counts.done) counted.set(format, { rows: counts.rows, guesses: counts.guesses, crc });
-        report(counts);
-      },
-      () => undefined,
-    );
+    const reading = { opened, format, work, rates, maxLength, report, signal, onChunk, guesses };
+    const found = await runPreflight(reading);
+    if (preflights.get(sourceId) === abort) preflights.delete(sourceId);
+    if (!found.ok) {
+      report({ ...uncounted(sourceId), failure: found.failure });
+      return found;
+    }
+    const { counts, crc } = found.value;
+    if (counts.done) counted.set(format, countedOf(counts, crc));
+    report(counts);
+    return counts.done ? done(counts) : failed('service.cancelled');
+  }
+
+  async function preflight(sourceId: string, plan: Plan, signal: AbortSignal): Promise<Outcome<Preflight>> {
+    const checked = await checkWithClient(sourceId, plan);
+    if (!checked.ok) return checked;
+    if (signal.aborted) return failed('service.cancelled');
+    const abort = new AbortController();
+    const end = (): void => {
+      abort.abort();
+    };
+    signal.addEventListener('abort', end, { once: true });
+    const { draft, client } = checked.value;
+    const found = await runWholePreflight(sourceId, draft, client, abort);
+    signal.removeEventListener('abort', end);
+    return found;
   }
 
   /** By column that is tokenized. */
@@ -165,7 +182,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     });
     if (!read.ok) return read;
     const { counts, crc } = read.value;
-    const found = { rows: counts.rows, guesses: counts.guesses, crc };
+    const found = countedOf(counts, crc);
     counted.set(format, found);
     return done(found);
   }
@@ -209,6 +226,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       const file = await options.sampleFile();
       return file.ok ? sources.openPath(file.value) : file;
     },
+    'batch.openEncrypted': ({ passphrase }) => sources.openEncrypted(restoreText(passphrase)),
     'batch.sheet': ({ sourceId, sheet }) => sources.openSheet(sourceId, sheet),
     'batch.stopOpening'() {
       sources.stopOpening();
@@ -241,7 +259,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       const checked = await checkWithClient(sourceId, plan);
       if (!checked.ok) return checked;
       const { draft, client } = checked.value;
-      beginPreflight(sourceId, draft, client);
+      void runWholePreflight(sourceId, draft, client).catch(() => undefined);
       return done(uncounted(sourceId));
     },
     async 'batch.testPattern'({ pattern, samples, own }) {
@@ -271,14 +289,18 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       );
       const view = { width: format.width, work, masked };
       const jobId = randomUUID();
-      const rows = Math.min(draft.counted?.rows ?? maxTriedRows, maxTriedRows);
+      const first = await firstRows(opened.bytes, format);
+      if (!first.ok) return first;
+      const chunk = first.value;
+      if (chunk === null) return done({ total: 0, from: 0, rows: [] });
+      const rows = chunk.table.count;
       const { name: connection, environment } = draft.connection;
       const guesses = Math.min(draft.counted?.guesses ?? 0, rows);
       const where = { jobId, connection, environment };
       const acts = disclosingActs({ work, ...where, grounds, rows, guesses, confirmsRows: false });
       return openAll(options.gate, acts, () => {
         if (guesses > 0) options.guesses.allow(jobId, guesses);
-        return tryRows({ source: opened.bytes, format, view, client, jobId });
+        return tryRows({ chunk, view, client, jobId });
       });
     },
   };
@@ -289,11 +311,12 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     identify,
     checkTokens,
     count,
+    preflight,
     sources,
     removeStale: () => sources.removeStale(),
     async close() {
       for (const preflight of preflights.values()) preflight.abort();
-      await sources.close();
+      await sources.closeAll();
     },
   };
 }

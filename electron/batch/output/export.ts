@@ -6,6 +6,7 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { AuditEnd } from '../../audit/entries.ts';
 import type { Exported, Job, Remaining, Tally } from '../../contract/models/batch.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
+import { packedEnding, unpackedName } from '../../contract/models/packed.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import { receiptFile, type ReceiptFacts, type WrittenReceipt } from '../../evidence/receipt.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
@@ -199,16 +200,21 @@ const holdsCleartext = ({ content }: ExportContent): boolean => content === 'cle
 function suggestName(
   sourceName: string,
   choice: ExportRequest,
-  { state, tally, total }: Pick<Job, 'state' | 'tally' | 'total'>,
+  { state, tally, total, packed }: Pick<Job, 'state' | 'tally' | 'total' | 'packed'>,
 ): string {
-  const stem = basename(sourceName, extname(sourceName));
+  const name = packed === undefined ? sourceName : unpackedName(sourceName, packed);
+  const stem = basename(name, extname(name));
   const content =
     choice.rows === 'failed' ? 'errors' : choice.rows === 'matches' ? 'matches' : choice.content;
   const part = choice.rows === 'shown' ? '_filtered' : '';
   const isWhole = choice.rows === 'failed' || state === 'finished';
   const partial = isWhole ? '' : `_partial_${tally.rows}${total === null ? '' : `_of_${total}`}`;
-  return `${stem}_${content}${part}${partial}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
+  const ending = packedEnding(endingOf(choice), choice.archive);
+  return `${stem}_${content}${part}${partial}${ending}${choice.passphrase === null ? '' : '.age'}`;
 }
+
+const endingOf = ({ format }: Pick<ExportRequest, 'format'>): string =>
+  format === 'workbook' ? '.xlsx' : '.csv';
 
 async function isSameFile(one: string, other: string): Promise<boolean> {
   if (one === other) return true;
@@ -367,7 +373,10 @@ async function writeFile(
   write: (file: AtomicFile) => Promise<Outcome<Written | typeof needsErrorColumn>>,
 ): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
   const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
-  const output = await openOutputFile(target, passphrase, scryptCost);
+  const { archive } = choice;
+  const inner = basename(target).replace(/(?:\.age|\.zip)+$/i, '');
+  const nameInside = inner.endsWith(endingOf(choice)) ? inner : inner + endingOf(choice);
+  const output = await openOutputFile(target, { passphrase, workFactor: scryptCost, archive, nameInside });
   if (!output.ok) return output;
   const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
   const written = await write(file);

@@ -47,8 +47,9 @@ export const readingOf = ({ encoding, ...format }: Reading): Reading => ({
 });
 
 /** Without those of what a person chose. */
-export const openGuesses = (guesses: Guesses, chosen: ReadingOverrides): Guesses => ({
+export const openGuesses = ({ headerColumns, ...guesses }: Guesses, chosen: ReadingOverrides): Guesses => ({
   encoding: chosen.encoding === undefined ? guesses.encoding : null,
   delimiter: chosen.delimiter === undefined ? guesses.delimiter : null,
   header: chosen.header === undefined && guesses.header,
+  ...(chosen.header === undefined && headerColumns !== undefined && { headerColumns }),
 });

@@ -101,6 +101,13 @@ const wrongUses: readonly (readonly [words: () => string[], code: number, senten
   [() => ['export'], 2, 'Name the batch: tokendesk jobs lists them.'],
   [() => ['export', 'one', 'two'], 2, 'One batch is exported at a time.'],
   [() => ['export', 'ffff'], 2, 'No batch begins with ffff.'],
+  [() => ['export', ''], 2, 'Name the batch: tokendesk jobs lists them.'],
+  [() => ['export', 'ffff', '--out='], 2, 'Name the folder behind --out=.'],
+  [() => ['export', 'ffff', '--yes'], 2, 'There is a switch that this command does not have.'],
+  [() => ['jobs', '--json=yes'], 2, 'A switch of this command has no value'],
+  [() => ['lookup', ''], 2, 'Name the token to look up.'],
+  [() => ['lookup', 'tok', '--policy='], 2, 'Name the policy behind --policy=.'],
+  [() => ['lookup', 'tok', '--reason=Test'], 2, 'There is a switch that this command does not have.'],
 ];
 
 test.each(wrongUses.map(([words, code, sentence], at) => [at + 1, { words, code, sentence }] as const))(
@@ -160,6 +167,14 @@ test('what is written is as its JSON Schema says, by a validator of another auth
   app.exportTo(connections ?? '');
   expect(await app.ask('connections.export', {})).toMatchObject({ ok: true });
   const mappings = await app.ask('batch.mappings', {});
+  const references = ['may.csv', 'june.csv'].map((name) => file(name, monthRows(3)));
+  const several = await app.ask('batch.dropFiles', { references });
+  const jobs = await app.ask('batch.jobs', {});
+  const plan = jobs.ok ? jobs.value.find(({ jobId }) => jobId === result?.jobId)?.plan : undefined;
+  if (!several.ok || several.value.queue === null || plan === undefined) throw new Error('No files');
+  const { queueId } = several.value.queue;
+  const begun = { queueId, sourceId: several.value.source?.sourceId ?? '', plan, grounds: null };
+  expect(await app.ask('batch.startQueue', begun)).toMatchObject({ ok: true });
   const jobFile = (name: string): string => path.join(whole.home, 'jobs', result?.jobId ?? '', name);
   const json = (name: string): unknown => JSON.parse(fs.readFileSync(name, 'utf8'));
   const audit = path.join(whole.home, 'audit');
@@ -180,6 +195,7 @@ test('what is written is as its JSON Schema says, by a validator of another auth
     'job-state': [json(jobFile('state.json'))],
     job: [json(jobFile('job.json'))],
     mapping: mappings.ok ? mappings.value : [],
+    queues: [json(path.join(whole.home, 'jobs', 'queues.json'))],
     receipt: [json(`${result?.written ?? ''}.receipt.json`)],
     'run-line': [...lines, ...looked.lines, ...(await call('jobs')).lines],
   };

@@ -29,7 +29,7 @@ import {
   PatternTest,
   samplesFor,
 } from '../../../src/features/batch/draft/pattern.svelte.ts';
-import { formatNormal } from '../../../src/features/batch/draft/suggestions.ts';
+import { compareWithLast } from '../../../src/features/batch/draft/suggestions.ts';
 import { defaultExport, exportContents } from '../../../electron/contract/export-choice.ts';
 import { canTryNow, failedRowsExport, retriesOf } from '../../../src/features/batch/run/run.svelte.ts';
 import { rowFilters } from '../../../src/features/batch/table/row-filters.ts';
@@ -37,6 +37,7 @@ import { formatNotice } from '../../../src/messages/notices.ts';
 import { rowHead } from '../../../src/ui/grid-columns.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
+import { obscuredOf } from '../../support/obscured-text.ts';
 
 async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge(options);
@@ -54,6 +55,39 @@ async function drafted(options: FakeOptions = {}) {
   if (draft === null) throw new Error('no draft');
   return { ...opened, draft };
 }
+
+describe('a file under a passphrase', () => {
+  const fails = { 'batch.choose': { code: 'file.passphrase-needed', subject: 'cards.csv.age' } } as const;
+
+  it('asks for it where it was to open, and opens with it', async () => {
+    const { controller, fake } = await open({ fail: fails });
+    await controller.choose();
+    expect(controller.failure).toBe(null);
+    expect(controller.encrypted).toEqual(fails['batch.choose']);
+    await controller.openEncrypted(obscuredOf('correct horse'));
+    expect(controller.encrypted).toBe(null);
+    expect(controller.draft).not.toBe(null);
+    expect(JSON.stringify(fake.seen)).not.toContain('correct horse');
+  });
+
+  it('asks again after a wrong one, and no more for another file', async () => {
+    const wrong = { code: 'file.passphrase-wrong', subject: 'cards.csv.age' } as const;
+    const { controller } = await open({ fail: { ...fails, 'batch.openEncrypted': wrong } });
+    await controller.choose();
+    await controller.openEncrypted(obscuredOf('another one'));
+    expect(controller.encrypted).toEqual(wrong);
+    await controller.sample();
+    expect(controller.encrypted).toBe(null);
+  });
+
+  it('is written back under one, and in its archive', () => {
+    const packed = { archive: 'gzip', isEncrypted: true } as const;
+    const job = data.job({ packed });
+    expect(defaultExport(job)).toMatchObject({ archive: 'gzip', safety: 'source' });
+    expect(failedRowsExport(job, 'csv')).toMatchObject({ archive: null });
+    expect(defaultExport(data.job())).toMatchObject({ archive: null });
+  });
+});
 
 describe('a draft', () => {
   it('suggests the definition a column looks like', async () => {
@@ -93,6 +127,20 @@ describe('a draft', () => {
     columns = columns.slice(0, 1);
     await draft.read({ delimiter: ',' });
     expect(draft.columns.size).toBe(0);
+  });
+
+  it('asks about the header once a column is mapped whose first cell says otherwise', async () => {
+    const guesses = { ...data.preview.guesses, headerColumns: [2] };
+    const { draft } = await drafted({
+      answers: { 'batch.preview': () => done({ ...data.preview, guesses }) },
+    });
+    expect(draft.asksHeader).toBe(false);
+    draft.choose(1, 'detokenize');
+    expect(draft.asksHeader).toBe(false);
+    draft.choose(2, 'detokenize');
+    expect(draft.asksHeader).toBe(true);
+    draft.choose(2, 'keep');
+    expect(draft.asksHeader).toBe(false);
   });
 
   it('asks for local masks of a column that is to be tokenized', async () => {
@@ -1105,12 +1153,18 @@ describe('saved mappings', () => {
     await expect.poll(() => draft.preflight).not.toBeNull();
     if (draft.preflight === null) throw new Error('Not counted');
     const counted = { ...draft.preflight, done: true, rows: 200_000, malformed: 60, unfit: 9 };
-    expect(formatNormal(mapping, { ...counted, done: false }, 0)).toBe('');
-    expect(formatNormal(mapping, counted, 0)).toBe(
-      'As october.csv: 200,000 rows (as then), 69 not valid (as then), no new note. Ctrl Enter runs it.',
+    const line = (...given: Parameters<typeof compareWithLast>): string =>
+      compareWithLast(...given)
+        .map(({ text, differs }) => (differs ? `*${text}*` : text))
+        .join(' ');
+    expect(line(mapping, { ...counted, done: false }, [])).toBe('');
+    expect(line(mapping, counted, [])).toBe(
+      'As october.csv: 200,000 rows, 69 bad as before. Ctrl Enter runs it.',
     );
-    expect(formatNormal(mapping, { ...counted, rows: 5, unfit: 12 }, 3)).toBe(
-      'As october.csv: 5 rows (200,000 then), 72 not valid (69 then), 3 new notes.',
+    const of = { row: 1, column: null, count: 2 };
+    const news = (['nul', 'value-unfit', 'nul'] as const).map((kind) => ({ ...of, kind }));
+    expect(line(mapping, { ...counted, rows: 5, unfit: 12 }, news)).toBe(
+      'As october.csv: *5 rows (200,000 then),* *72 bad (69 then),* *2 new kinds: NUL characters, values that do not fit.*',
     );
     draft.preflight = counted;
     expect(await draft.start()).not.toBe(null);
@@ -1228,7 +1282,7 @@ describe('an ended job', () => {
       ...(!isList && { answers }),
     });
     controller.view('job-1');
-    await controller.drop(new File(['source_row'], 'cards_errors.csv'));
+    await controller.drop([new File(['source_row'], 'cards_errors.csv')]);
     expect(fake.seen.filter(({ name }) => name === 'batch.compare')).toHaveLength(1);
     // Any other file is opened, as elsewhere.
     expect(controller.draft === null).toBe(isList);
