@@ -4,7 +4,7 @@ import { defaultExport } from '../contract/export-choice.ts';
 import type { Exported, ExportForm, Job, Tally } from '../contract/models/batch.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
-import { packedEnding, unpackedName } from '../contract/models/packed.ts';
+import { packedEnding, unpackedName } from '../contract/packed-names.ts';
 import { type Asked, obscured, type Words } from './asked.ts';
 import { End, exitCodes } from './ends.ts';
 

@@ -6,7 +6,7 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { AuditEnd } from '../../audit/entries.ts';
 import type { Exported, Job, Remaining, Tally } from '../../contract/models/batch.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
-import { packedEnding, unpackedName } from '../../contract/models/packed.ts';
+import { packedEnding, unpackedName } from '../../contract/packed-names.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import { receiptFile, type ReceiptFacts, type WrittenReceipt } from '../../evidence/receipt.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';

@@ -3,7 +3,7 @@ import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Job, Source } from '../../../electron/contract/models/batch.ts';
 import type { OpenedFiles, Queue } from '../../../electron/contract/models/queue.ts';
 import { maxFiles } from '../../../electron/contract/queue-limits.ts';
-import { asksPassphrase } from '../../../electron/contract/models/packed.ts';
+import { asksPassphrase } from '../../../electron/contract/packed-names.ts';
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
