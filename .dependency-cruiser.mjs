@@ -68,7 +68,14 @@ const mayUse = {
   administration: ['audit', 'connections', 'contract', 'portal', 'privacy', 'service'],
   webhooks: ['audit', 'connections', 'contract', 'service', 'storage'],
   // The app without a window: asked through the router, as the window asks.
-  commands: ['app/compose.ts', 'contract', 'platform/command-line.ts', 'platform/platform.ts'],
+  commands: [
+    'app/compose.ts',
+    'app/statements.ts',
+    'contract',
+    'platform/command-line.ts',
+    'platform/platform.ts',
+    'storage',
+  ],
   support: ['audit', 'connections', 'contract', 'log', 'parsing', 'platform', 'settings', 'storage', 'util'],
 };
 

@@ -1,7 +1,7 @@
 import type { InlineConfig } from 'vite';
 import { calls, events } from './electron/contract/calls.ts';
 
-const names = Object.entries(calls).map(([name, { takesFile }]) => ({ name, takesFile }));
+const names = Object.entries(calls).map(([name, { files }]) => ({ name, files }));
 
 /**
  * The preload: one CommonJS script, since a sandboxed one can load nothing else. It gets the contract's names but not its

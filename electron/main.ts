@@ -35,7 +35,8 @@ import { exitCodes } from './commands/ends.ts';
 import { startCommand, type TakenHome } from './commands/start.ts';
 import { createLog, type Log } from './log/log.ts';
 import { watchProcess } from './log/watch-process.ts';
-import { report, selfCheck } from './support/self-check.ts';
+import { compareStatements } from './support/compare-statements.ts';
+import { report, selfCheck, type SelfCheckOptions } from './support/self-check.ts';
 import { systemClock } from './util/clock.ts';
 import { limitCoreDumps } from './platform/core-dumps.ts';
 import { watchOpenings, type Openings } from './platform/openings.ts';
@@ -43,6 +44,7 @@ import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';
 import { handleSignals } from './platform/signals.ts';
 import {
   commandOf,
+  compareArguments,
   helpText,
   conformanceArguments,
   policyArgument,
@@ -61,6 +63,7 @@ import { readManagedSettings, systemOptions, type ManagedOptions } from './setti
 import { isAllowedHost } from './settings/managed-settings.ts';
 import { checkPolicy } from './settings/check-policy.ts';
 import { wipe } from './support/wipe.ts';
+import { workstationFacts } from './support/workstation-facts.ts';
 import { sentenceFor } from '../src/messages/messages.ts';
 import { formatNotice } from '../src/messages/notices.ts';
 
@@ -108,9 +111,17 @@ if (refused !== null) {
     console.error('Name one file, as tokendesk --check-policy=FILE.');
     await endWith(2);
   } else {
-    const { text, code } = await checkPolicy(file, managedOptions());
+    const { text, code } = await checkPolicy({
+      file,
+      managed: managedOptions(),
+      clock: systemClock,
+      words: sentenceFor,
+    });
     await endWith(code, text);
   }
+} else if (app.commandLine.hasSwitch('compare')) {
+  const { text, code } = await compareStatements(compareArguments(process.argv, process.platform));
+  await endWith(code, text);
 } else if (app.commandLine.hasSwitch('conformance')) {
   await runConformance();
 } else if (verifier !== undefined) {
@@ -141,7 +152,9 @@ function startInHome(): void {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
         taken = takeHome();
       }
-      if (taken === 'command')
+      // The one that is open has been told; where none is, there is nothing to lock.
+      if (app.commandLine.hasSwitch('lock')) app.quit();
+      else if (taken === 'command')
         fail(
           doesNotStart,
           'A command of Tokendesk runs with this folder. Open the window once that has ended.',
@@ -182,6 +195,7 @@ async function runCommand({ name, args }: NonNullable<ReturnType<typeof commandO
       const managed = await readManagedSettings(managedOptions());
       return managed.ok ? openOrSay(platform, appOptions(log, managed)) : managed.sentence;
     },
+    facts: () => workstationFacts(selfCheckOptions(), app.getVersion()),
   }).catch((error: unknown) => {
     // Whoever waits for the command must not take its end for a success.
     log.bug('command', error);
@@ -208,7 +222,12 @@ function takeHome(): TakenHome {
 
 /** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
 async function runSelfCheck(): Promise<void> {
-  const results = await selfCheck({
+  const { text, code } = report(await selfCheck(selfCheckOptions()));
+  await endWith(code, text);
+}
+
+function selfCheckOptions(): SelfCheckOptions {
+  return {
     executable: app.getPath('exe'),
     archive: app.getAppPath(),
     root: app.getAppPath(),
@@ -220,9 +239,8 @@ async function runSelfCheck(): Promise<void> {
     loadKeytar,
     clock: systemClock,
     node: { options: process.execArgv, inspector: inspector.url() },
-  });
-  const { text, code } = report(results);
-  await endWith(code, text);
+    words: sentenceFor,
+  };
 }
 
 /** `--conformance`: checks a service against the specification, then ends. The account comes on standard input. */

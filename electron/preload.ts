@@ -3,13 +3,19 @@ import { callChannel, eventChannel, type Bridge } from './contract/bridge.ts';
 import type { CallName, EventName } from './contract/calls.ts';
 
 /** Inserted by the build from the contract's literals, so that no schema (and no zod) is bundled into the preload. */
-declare const BRIDGE_CALLS: readonly { readonly name: CallName; readonly takesFile: boolean }[];
+declare const BRIDGE_CALLS: readonly {
+  readonly name: CallName;
+  readonly files: 'none' | 'one' | 'several';
+}[];
 declare const BRIDGE_EVENTS: readonly EventName[];
 
-function toCall(name: CallName, takesFile: boolean): object {
+function toCall(name: CallName, files: (typeof BRIDGE_CALLS)[number]['files']): object {
   const channel = callChannel(name);
-  if (!takesFile) return (input: unknown): Promise<unknown> => ipcRenderer.invoke(channel, input);
-  // Only main gets the path: the window has the File and gets a handle back.
+  if (files === 'none') return (input: unknown): Promise<unknown> => ipcRenderer.invoke(channel, input);
+  // Only main gets a path: the window has the File and gets a handle back.
+  if (files === 'several')
+    return (several: File[]): Promise<unknown> =>
+      ipcRenderer.invoke(channel, { references: several.map((file) => webUtils.getPathForFile(file)) });
   return (file: File): Promise<unknown> =>
     ipcRenderer.invoke(channel, { reference: webUtils.getPathForFile(file) });
 }
@@ -27,6 +33,6 @@ function on(event: EventName, listener: (payload: unknown) => void): () => void 
   };
 }
 
-const functions = BRIDGE_CALLS.map(({ name, takesFile }) => [name, Object.freeze(toCall(name, takesFile))]);
+const functions = BRIDGE_CALLS.map(({ name, files }) => [name, Object.freeze(toCall(name, files))]);
 const bridge = Object.freeze({ ...Object.fromEntries(functions), on: Object.freeze(on) }) as Bridge;
 contextBridge.exposeInMainWorld('tokendesk', bridge);

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import electron from '../node_modules/electron/package.json' with { type: 'json' };
 import { fetchElectron, realElectron } from './electron-binary.ts';
 import { packageDeb } from './package-deb.ts';
+import { writeBillOfMaterials } from './sbom.ts';
 import { standInDistribution } from './stand-in-distribution.ts';
 
 /*
@@ -101,6 +102,8 @@ export function makePackages(
   if (targets.get('linux')?.includes('deb') === true && !onPath('dpkg-deb'))
     throw new Error('A .deb is made with dpkg-deb, which is not on this machine. Debian and Ubuntu have it.');
   removeEarlier(output);
+  const bill = path.join(root, 'dist/sbom.json');
+  if (isOlder(bill, path.join(root, 'dist/main/licences.json'))) writeBillOfMaterials(root, bill);
   for (const [system, chosen] of targets) {
     const asked = chosen.map((target) => (target === 'deb' ? 'dir' : target));
     const said = runBuilder(root, [
@@ -132,6 +135,10 @@ export function makePackages(
   }
   return writeChecksums(output);
 }
+
+/** Also where it is not there. */
+const isOlder = (file: string, other: string): boolean =>
+  (fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < fs.statSync(other).mtimeMs;
 
 /** Of the last commit, so that the same commit makes the same package; of today where there is no repository. */
 function sourceDate(root: string): number {

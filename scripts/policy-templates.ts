@@ -17,6 +17,7 @@ interface Member {
   readonly choices: readonly string[];
   readonly minimum: number;
   readonly maximum: number;
+  readonly maxLength: number;
 }
 
 const jsonSchema = z.toJSONSchema(managedSettings) as {
@@ -29,6 +30,7 @@ const members: readonly Member[] = Object.entries(jsonSchema.properties).map(([n
   choices: property.enum ?? [],
   minimum: property.minimum ?? 0,
   maximum: property.maximum ?? 0,
+  maxLength: property.maxLength ?? 500,
 }));
 
 /** An example of each, as it may be written into a file. */
@@ -50,6 +52,8 @@ const examples: Record<ManagedName, unknown> = {
   maxExpressionsPerDay: 3,
   maxGuessesPerDay: 10_000,
   allowedHosts: ['tokens.example.com', '*.eu.example.com'],
+  connectionsFile: '/mnt/it/tokendesk/connections.json',
+  connectionsSigners: ['5f0c9a47e1b3d28c6a90f4e7d215b8c3a6f19e04d7b28c5f3e6a1d90b47c82ef'],
   extraCa: false,
   profileImport: false,
   webhookPort: 9443,
@@ -70,7 +74,7 @@ const title = (name: string): string => {
 /** The content of each file, by its path below the folder. */
 export function policyTemplates(): Record<string, string> {
   return {
-    'policy.schema.json': `${JSON.stringify(jsonSchema, null, 2)}\n`,
+    'policy.schema.json': `${JSON.stringify(withSchemaMember(jsonSchema), null, 2)}\n`,
     'policy.example.json': `${JSON.stringify(examples, null, 2)}\n`,
     'Tokendesk.admx': admx(),
     'en-US/Tokendesk.adml': adml(),
@@ -78,10 +82,16 @@ export function policyTemplates(): Record<string, string> {
   };
 }
 
+/** A file may name its schema: with one that forbids other members, an editor would call that wrong. */
+export const withSchemaMember = <T extends { readonly properties?: object }>(schema: T): T => ({
+  ...schema,
+  properties: { $schema: { type: 'string' }, ...schema.properties },
+});
+
 const registryKey = 'Software\\Policies\\Tokendesk';
 
 function admx(): string {
-  const policies = members.map(({ name, type, choices, minimum, maximum }) => {
+  const policies = members.map(({ name, type, choices, minimum, maximum, maxLength }) => {
     const head = `    <policy name="${name}" class="Machine" displayName="$(string.${name})" explainText="$(string.${name}Help)"`;
     const place = `key="${registryKey}"`;
     const tail = '      <parentCategory ref="Tokendesk" />\n      <supportedOn ref="Supported" />\n';
@@ -94,7 +104,7 @@ function admx(): string {
           ? `<multiText id="${name}" valueName="${name}" required="true" />`
           : choices.length > 0
             ? `<enum id="${name}" valueName="${name}" required="true">\n${choices.map((choice) => `          <item displayName="$(string.${name}_${choice})"><value><string>${choice}</string></value></item>\n`).join('')}        </enum>`
-            : `<text id="${name}" valueName="${name}" required="true" maxLength="500" />`;
+            : `<text id="${name}" valueName="${name}" required="true" maxLength="${maxLength}" />`;
     return `${head} presentation="$(presentation.${name})" ${place}>\n${tail}      <elements>\n        ${element}\n      </elements>\n    </policy>\n`;
   });
   return `<?xml version="1.0" encoding="utf-8"?>

@@ -39,12 +39,15 @@ export function createBillOfMaterials(root: string): BillOfMaterials {
   if (electron === undefined) throw new Error('Electron is not in the lock file');
   const shipped = new Set([...shippedPackages(root), electron['bom-ref']]);
   const product = { ...all.metadata.component, name: pkg.name };
+  // Two bills of the same content are the same bytes: neither has a number or a time of its own.
+  const { timestamp: _time, ...metadata } = all.metadata;
+  const { serialNumber: _number, ...rest } = all;
   // A package that stands in two folders is listed twice.
   const components = new Map(all.components.map((one) => [one['bom-ref'], one]));
   const dependencies = new Map(all.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
   return {
-    ...all,
-    metadata: { ...all.metadata, component: product },
+    ...rest,
+    metadata: { ...metadata, component: product },
     components: [...components.values()]
       .filter((one) => shipped.has(one['bom-ref']))
       .map((one) => ({ ...one, scope: 'required' })),
@@ -69,11 +72,20 @@ function installedPackages(root: string): BillOfMaterials {
   return billOfMaterials.parse(JSON.parse(text));
 }
 
+/** Answers what it wrote. */
+export function writeBillOfMaterials(root: string, file: string): BillOfMaterials {
+  const bill = createBillOfMaterials(root);
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  // Whoever packs at the same time reads all of it.
+  const whole = `${file}.${process.pid}`;
+  fs.writeFileSync(whole, JSON.stringify(bill, null, 2));
+  fs.renameSync(whole, file);
+  return bill;
+}
+
 if (import.meta.main) {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const file = path.join(root, 'out', 'sbom.json');
-  const bill = createBillOfMaterials(root);
-  fs.mkdirSync(path.dirname(file), { recursive: true });
-  fs.writeFileSync(file, JSON.stringify(bill, null, 2));
+  const bill = writeBillOfMaterials(root, file);
   console.log(`${bill.components.length} components in ${path.relative(process.cwd(), file)}`);
 }

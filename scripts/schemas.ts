@@ -4,11 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { anyLine } from '../electron/audit/lines.ts';
 import { encryptedSpec, sealedState } from '../electron/batch/storing/job-files.ts';
+import { encryptedQueues } from '../electron/batch/storing/queue-file.ts';
+import { attestation } from '../electron/contract/models/attestation.ts';
 import { mapping } from '../electron/contract/models/mapping.ts';
 import { deployment } from '../electron/contract/models/deployment.ts';
 import { evidenceFile } from '../electron/contract/models/evidence-file.ts';
 import { receipt } from '../electron/contract/models/receipt.ts';
 import { runLine } from '../electron/contract/models/run-lines.ts';
+import { failureCodes } from '../electron/contract/errors.ts';
+import type { Retry } from '../src/messages/message.ts';
+import { messageFor } from '../src/messages/messages.ts';
+import { withSchemaMember } from './policy-templates.ts';
 import { profileFields, profileSchema } from '../electron/service/profile-schema.ts';
 
 /*
@@ -19,12 +25,14 @@ import { profileFields, profileSchema } from '../electron/service/profile-schema
 
 /** By the file's name under resources/schemas: title and schema. */
 const formats: Readonly<Record<string, readonly [title: string, schema: z.ZodType]>> = {
+  attestation: ['A signed statement on a workstation', attestation],
   'audit-line': ['A line of the audit log', anyLine],
   connections: ['A file of connections', deployment],
   evidence: ['Evidence on a case', evidenceFile],
   'job-state': ['How far a batch is: state.json', sealedState],
   job: ['A batch: job.json', encryptedSpec],
   mapping: ['A saved mapping', mapping],
+  queues: ['Files that run together: queues.json', encryptedQueues],
   receipt: ['The receipt of a file', receipt],
   'run-line': ['A line of --json', runLine],
 };
@@ -66,14 +74,36 @@ export function profileDocuments(docs: string): Record<string, string> {
   const before = docs.slice(0, docs.indexOf(begin) + begin.length);
   const after = docs.slice(docs.indexOf(end));
   return {
-    'resources/service-profile.schema.json': `${JSON.stringify(profileSchema(), null, 2)}\n`,
+    'resources/service-profile.schema.json': `${JSON.stringify(withSchemaMember(profileSchema()), null, 2)}\n`,
     'docs/service-profile.md': `${before}\n\n| Member | Meaning |\n| --- | --- |\n${memberTable()}\n\n${after}`,
   };
 }
+
+const retryWords: Readonly<Record<Retry, string>> = { now: 'at once', later: 'later', no: 'no' };
+
+/** What each code means, for support: docs/messages.md, between its marks. */
+export function messageDocument(before: string): string {
+  const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/(?=[*_<])/g, '\\');
+  const rows = failureCodes.map((code) => {
+    const { summary, advice, retry } = messageFor({ code });
+    return `| \`${code}\` | ${cell(summary)} | ${cell(advice)} | ${retryWords[retry]} |`;
+  });
+  const table = [
+    '| Code | What a person reads | What to do | Trying again helps |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+  ];
+  const [head = ''] = before.split(messagesMark);
+  return `${head}${messagesMark}\n\n${table.join('\n')}\n`;
+}
+
+const messagesMark = '<!-- codes: made by `npm run schemas` -->';
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = path.resolve(import.meta.dirname, '..');
   const docs = fs.readFileSync(path.join(root, 'docs/service-profile.md'), 'utf8');
   for (const [file, text] of Object.entries({ ...profileDocuments(docs), ...formatSchemas() }))
     fs.writeFileSync(path.join(root, file), text);
+  const messages = path.join(root, 'docs/messages.md');
+  fs.writeFileSync(messages, messageDocument(fs.readFileSync(messages, 'utf8')));
 }

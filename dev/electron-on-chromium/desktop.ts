@@ -14,7 +14,7 @@ import type { Contents } from './web-contents.ts';
 
 /** What of the windows is used here. */
 interface Windows {
-  readonly contentsOf: (window: object) => Pick<Contents, 'chooseFile'> | undefined;
+  readonly contentsOf: (window: object) => Pick<Contents, 'chooseFiles'> | undefined;
   /** In every page, `prefers-color-scheme` follows. */
   readonly setTheme: (theme: Theme) => void;
 }
@@ -172,13 +172,18 @@ function createDialog(state: State, { contentsOf }: Windows) {
   return strict('dialog', {
     async showOpenDialog(...args: unknown[]) {
       state.afterReady('dialog module can only be used after app is ready');
-      const { filters = [] } = args.at(-1) as Electron.OpenDialogOptions;
+      const { filters = [], properties = [], defaultPath = '' } = args.at(-1) as Electron.OpenDialogOptions;
+      if (properties.includes('openDirectory')) {
+        const folder = await zenity(['--file-selection', '--directory', `--filename=${defaultPath}/`]);
+        return { canceled: folder === null, filePaths: folder === null ? [] : [folder] };
+      }
       const page = args.length > 1 ? contentsOf(args[0] as object) : undefined;
       const accept = filters.flatMap(({ extensions }) =>
         extensions.filter((one) => one !== '*').map((one) => `.${one}`),
       );
-      const file = state.isHeadless ? null : ((await page?.chooseFile(accept.join(','))) ?? null);
-      return { canceled: file === null, filePaths: file === null ? [] : [file] };
+      const several = properties.includes('multiSelections');
+      const filePaths = state.isHeadless ? [] : ((await page?.chooseFiles(accept.join(','), several)) ?? []);
+      return { canceled: filePaths.length === 0, filePaths };
     },
     async showSaveDialog(...args: unknown[]) {
       state.afterReady('dialog module can only be used after app is ready');

@@ -394,12 +394,19 @@ export function createContents(state: State, options: ContentsOptions) {
     },
     command,
     targetId: () => targetId,
-    /** Chooses a file as Chromium's own dialog does; null where the person changed their mind. */
-    async chooseFile(accept: string): Promise<string | null> {
+    /** Chooses files as Chromium's own dialog does; none where the person changed their mind. */
+    async chooseFiles(accept: string, several: boolean): Promise<string[]> {
       await connect();
       const to = mainContext();
-      const file = to === undefined ? null : await evaluate(fileChooser(accept), to);
-      return (await pathOf(file)) || null;
+      const { objectId } = (to === undefined ? null : await evaluate(fileChooser(accept, several), to)) ?? {};
+      if (objectId === undefined) return [];
+      const found = await command<{ result: { name: string; value?: RemoteObject }[] }>(
+        'Runtime.getProperties',
+        { objectId, ownProperties: true },
+      );
+      const files = (found?.result ?? []).filter(({ name }) => /^\d+$/.test(name));
+      const paths = await Promise.all(files.map(({ value = null }) => pathOf(value)));
+      return paths.filter((path) => path !== '');
     },
   };
 }
@@ -446,14 +453,15 @@ interface RemoteObject {
   readonly objectId?: string;
 }
 
-const fileChooser = (accept: string): string => `new Promise((resolve) => {
+const fileChooser = (accept: string, several: boolean): string => `new Promise((resolve) => {
   const input = document.createElement('input');
   input.type = 'file';
   input.accept = ${JSON.stringify(accept)};
+  input.multiple = ${several};
   input.hidden = true;
-  const settle = (file) => { input.remove(); resolve(file); };
-  input.addEventListener('change', () => settle(input.files[0] ?? null));
-  input.addEventListener('cancel', () => settle(null));
+  const settle = (files) => { input.remove(); resolve(files); };
+  input.addEventListener('change', () => settle([...input.files]));
+  input.addEventListener('cancel', () => settle([]));
   document.body.append(input);
   input.click();
 })`;

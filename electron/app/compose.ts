@@ -1,7 +1,6 @@
+import path from 'node:path';
 import { createRunningBatches } from '../batch/running/notify.ts';
 import { loadTransport } from '../connections/clients.ts';
-import type { Deployment } from '../contract/models/deployment.ts';
-import type { ImportItem } from '../contract/models/import-item.ts';
 import type { CallName, EventName, EventPayload } from '../contract/calls.ts';
 import { failed } from '../contract/errors.ts';
 import { builtInId } from '../contract/models/connection.ts';
@@ -19,19 +18,21 @@ import { closeApp, watch } from './lifecycle.ts';
 import { createOpenings } from './opened.ts';
 import type { AppOptions } from './options.ts';
 import { composePages } from './pages.ts';
+import { createProvided } from './provided.ts';
 import { composeService } from './service.ts';
 import { createState } from './state.ts';
+import { createStatements, type Statements } from './statements.ts';
 
 export interface App {
   /** How many batches run. */
   running(): number;
+  readonly statements: Statements;
   /** Clears the clipboard, pauses jobs at a chunk's edge, closes sessions and the built-in service. Never rejects. */
   close(): Promise<void>;
 }
 
 /** What the window does not wait for comes that long after it: it would take the processor from it. */
 const laterMs = 2_000;
-const dayMs = 86_400_000;
 
 /** Builds the modules and connects them. The window's calls are answered once it resolves. */
 export async function openApp(given: Platform, options: AppOptions): Promise<App> {
@@ -61,7 +62,11 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     },
   };
 
-  const foundation = await openFoundation(platform, options, (id) => service.clients.drop(id));
+  const provided = createProvided({ options, home: platform.home, clock });
+  const foundation = await openFoundation(platform, options, {
+    provided: () => provided.deployment(),
+    dropClient: (id) => service.clients.drop(id),
+  });
   const { connections, keychain, lock, settings, store } = foundation;
   const changed = (): void => {
     state.changed();
@@ -77,9 +82,6 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   /** A passphrase that can't be checked any more counts as set: unlocking asks for it. */
   const passphraseMissing = (): boolean => managed.passphraseRequired === true && !lock.state().passphraseSet;
   const outside = createOutsideChanges(foundation);
-  let provided: readonly ImportItem[] = [];
-  let stopFollowing = (): void => undefined;
-  let isClosing = false;
   const settingsDamage = () => store.damage ?? outside.settingsDamage();
   const state = createState({
     platform,
@@ -97,7 +99,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     leftPartials: () => [...pages.batch.leftPartials()].slice(0, 100),
     upgradedFrom: noteVersion(store, platform.version),
     webhooks: () => webhooks.state(),
-    provided: () => [...provided],
+    provided: () => provided.state(),
     log,
   });
   const openings = createOpenings({
@@ -108,13 +110,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   /** What needs the secrets' key: at the start, and at each unlocking before it opens. */
   async function begin(): Promise<void> {
     await outside.dealWith();
-    if (options.deployment !== null) await follow(options.deployment);
-  }
-  async function follow(deployment: Deployment): Promise<void> {
-    provided = await followProvided(deployment);
-    for (const { change, code } of provided)
-      if (change === 'refused') log.info(`a connection is not provided - ${code}`);
-    state.changed();
+    await provided.follow(following);
   }
   const { handlers, followProvided } = composeHandlers({
     ...parts,
@@ -130,18 +126,12 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     settingsDamage,
   });
 
-  /** Whoever leaves the app open for weeks gets what an administrator changes all the same. */
-  function followAgain(): void {
-    const { rereadDeployment: reread, rereadEveryMs = dayMs } = options;
-    if (reread === undefined) return;
-    stopFollowing = clock.after(rereadEveryMs, () => {
-      void reread()
-        .then((deployment) => (deployment === null || lock.state().locked ? undefined : follow(deployment)))
-        .finally(() => {
-          if (!isClosing) followAgain();
-        });
-    });
-  }
+  const following = {
+    apply: followProvided,
+    record: foundation.audit.record,
+    changed,
+    isLocked: () => lock.state().locked,
+  };
 
   platform.setTheme(settings().theme);
   const stops = watch(parts);
@@ -169,13 +159,17 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     stops.push(clock.after(laterMs, () => void service.builtIn.start()));
   stops.push(clock.after(laterMs, () => void loadTransport()));
   await webhooks.start();
-  followAgain();
+  provided.followAgain(following);
 
   return {
     running: () => batches.count(),
+    statements: createStatements({
+      ...foundation,
+      auditFolder: path.join(platform.home, 'audit'),
+      provided: () => provided.deployment(),
+    }),
     async close() {
-      isClosing = true;
-      stopFollowing();
+      await provided.close();
       await webhooks.close();
       await closeApp(parts, stops);
       stopWatching();

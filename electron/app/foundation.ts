@@ -8,6 +8,7 @@ import { createClientCertificates } from '../connections/client-certificates.ts'
 import { type Connections, createConnections } from '../connections/store.ts';
 import { done, type Outcome } from '../contract/errors.ts';
 import { builtInId } from '../contract/models/connection.ts';
+import type { Deployment } from '../contract/models/deployment.ts';
 import { createParser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createAutoClearClipboard } from '../privacy/clipboard.ts';
@@ -36,12 +37,18 @@ export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 
 /**
  * What every other module is built on: settings and secrets, the log of acts, and what guards values in clear.
- * `dropClient` ends the client of a connection whose secrets are gone.
+ * `provided`: what an administrator provides now; `dropClient` ends the client of a connection whose secrets are gone.
  */
 export async function openFoundation(
   platform: Platform,
   options: AppOptions,
-  dropClient: (id: string) => Promise<unknown>,
+  {
+    provided,
+    dropClient,
+  }: {
+    readonly provided: () => Deployment | null;
+    readonly dropClient: (id: string) => Promise<unknown>;
+  },
 ) {
   const { log, managed, scryptCost } = options;
   const clock = systemClock;
@@ -128,9 +135,9 @@ export async function openFoundation(
     newId: randomUUID,
     seals,
     isAllowedHost: (baseUrl) => isAllowedHost(baseUrl, managed),
-    onlyAuthorities:
+    onlyAuthorities: () =>
       managed.extraCa === false
-        ? (options.deployment?.connections ?? []).map(({ extraCa }) => extraCa ?? '').join('\n')
+        ? (provided()?.connections ?? []).map(({ extraCa }) => extraCa ?? '').join('\n')
         : null,
   });
 

@@ -33,7 +33,11 @@ export function watch({
   const { administration, assistant, connectionPage } = pages;
   return [
     openings.close,
-    platform.onCommand((command) => platform.send('app.command', { command })),
+    platform.onCommand((command) => {
+      // A window that does not answer is locked all the same.
+      if (command === 'lock') lock.now();
+      else platform.send('app.command', { command });
+    }),
     watchAway({ platform, lock, reveals, clipboard }),
     platform.onAway((signal) => {
       if (signal === 'suspend' || signal === 'resume') void clients.dropSessions();

@@ -34,7 +34,7 @@ export function createOpenings({ platform, openFile }: OpeningsOptions): Opening
         const link = parseLink(opening.address);
         return link === null ? failed('link.refused') : done(link);
       }
-      if (opening.kind === 'batch') return done(opening);
+      if (opening.kind === 'batch' || opening.kind === 'new-batch') return done(opening);
       const source = await openFile(opening.reference);
       return source.ok ? done({ kind: 'file', source: source.value, others: opening.others }) : source;
     },

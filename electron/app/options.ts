@@ -28,6 +28,8 @@ export interface AppOptions {
   readonly rereadDeployment?: () => Promise<Deployment | null>;
   /** More often in tests. */
   readonly rereadEveryMs?: number;
+  /** How long a start waits for the administrator's share; shorter in tests. */
+  readonly providedLimitMs?: number;
   /** Text of the administrator's service profile for all connections; null where there is none. */
   readonly profile: string | null;
   /** Another one in tests. */

@@ -32,7 +32,7 @@ export interface StateOptions {
   readonly leftPartials: () => AppState['leftPartials'];
   readonly upgradedFrom: AppState['upgradedFrom'];
   readonly webhooks: () => AppState['webhooks'];
-  readonly provided: () => AppState['provided'];
+  readonly provided: () => Pick<AppState, 'provided' | 'providedFailure'>;
   readonly log: Pick<Log, 'bug'>;
 }
 
@@ -82,7 +82,7 @@ export function createState(options: StateOptions): CurrentState {
       leftPartials: options.leftPartials(),
       upgradedFrom: options.upgradedFrom,
       webhooks: options.webhooks(),
-      provided: options.provided(),
+      ...options.provided(),
     };
   }
 

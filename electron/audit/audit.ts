@@ -96,11 +96,18 @@ export function createAudit(options: AuditOptions): Audit {
   let opening: Promise<LogWriter> | null = null;
   let writer: LogWriter | null = null;
   let unwritable = false;
+  let isClosed = false;
   let reportedState = state();
 
   function state(): AppState['audit'] {
     if (unwritable) return 'unwritable';
     return writer === null || writer.brokenAt() === null ? 'ready' : 'broken';
+  }
+
+  async function closeWriter(): Promise<void> {
+    const open = writer;
+    writer = null;
+    await open?.close();
   }
 
   function reportState(): void {
@@ -140,6 +147,8 @@ export function createAudit(options: AuditOptions): Audit {
         }
         reportState();
       }
+      // What an act that ends later still records opened the files anew.
+      if (isClosed) await closeWriter();
     } finally {
       // In the same turn as the last look: whoever asks after it begins anew.
       flushing = null;
@@ -247,8 +256,8 @@ export function createAudit(options: AuditOptions): Audit {
       // Ends may come while others are written.
       do await flush();
       while (pending.length > 0 && !unwritable);
-      await writer?.close();
-      writer = null;
+      isClosed = true;
+      await closeWriter();
     },
   };
 }

@@ -1,13 +1,15 @@
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import type { Handlers } from '../contract/calls.ts';
+import type { EventPayload, Handlers } from '../contract/calls.ts';
 import { createDrafts } from './calls/draft-calls.ts';
 import { createJobCalls } from './calls/job-calls.ts';
+import { createQueueCalls } from './calls/queue-calls.ts';
 import { createMappings } from './mappings.ts';
 import type { BatchOptions } from './options.ts';
 import { createOwnTokens } from './output/own-tokens.ts';
 import { createUnfinishedExports } from './output/unfinished-exports.ts';
 import { createJobList } from './running/job-list.ts';
+import { createQueues, type Queues } from './running/queue.ts';
 import { createRetention } from './running/retention.ts';
 
 export type Batch = Handlers<'batch'> & {
@@ -22,8 +24,19 @@ export type Batch = Handlers<'batch'> & {
 };
 
 /** The batch calls. Paths and cleartext stay inside: the window gets handles, masked rows and counts. */
-export function createBatch(options: BatchOptions): Batch {
+export function createBatch(given: BatchOptions): Batch {
   settleHeap();
+  const options: BatchOptions = {
+    ...given,
+    platform: {
+      ...given.platform,
+      send(event, payload) {
+        given.platform.send(event, payload);
+        // The next file's turn comes when a batch has ended.
+        if (event === 'batch.job') queues.update(payload as EventPayload<'batch.job'>);
+      },
+    },
+  };
   const jobs = createJobList(options);
   const own = createOwnTokens({
     file: path.join(options.folder, 'exported-tokens.json'),
@@ -36,13 +49,41 @@ export function createBatch(options: BatchOptions): Batch {
     now: () => options.clock.now(),
   });
   const mappings = createMappings(options);
-  const { forget, ...calls } = createJobCalls({ ...options, unfinished, own, mappings }, drafts, jobs);
+  const acts = createJobCalls({ ...options, unfinished, own, mappings }, drafts, jobs);
+  const queues: Queues = createQueues({
+    ...options,
+    file: path.join(options.folder, 'queues.json'),
+    sources: drafts.sources,
+    jobs,
+    preview: (sourceId, reading) => drafts.calls['batch.preview']({ sourceId, reading, masked: null }),
+    check: (sourceId, plan) => drafts.check(sourceId, plan),
+    count: (sourceId, plan, signal) => drafts.preflight(sourceId, plan, signal),
+    start: (asked) => acts.start(asked),
+    accepted: (mapping) => mappings.accepted(mapping),
+  });
+  const queueCalls = createQueueCalls({
+    ...options,
+    queues,
+    jobs,
+    write: (choice, how) => acts.write(choice, how),
+  });
   const retention = createRetention({ ...options, jobs, onRemoved: forget });
   let cleaning = Promise.resolve();
+  /** Of a job that is gone. */
+  function forget(jobId: string): void {
+    acts.forget(jobId);
+    queues.forget(jobId);
+  }
   return {
     ...drafts.calls,
     ...mappings.calls,
-    ...calls,
+    ...acts.calls,
+    ...queueCalls,
+    async 'batch.discard'(asked) {
+      const discarded = await acts.calls['batch.discard'](asked);
+      if (discarded.ok) queues.forget(asked.jobId);
+      return discarded;
+    },
     async start() {
       await drafts.removeStale();
       // Not awaited: thousands of them take seconds, and a lookup needs none.
@@ -57,6 +98,7 @@ export function createBatch(options: BatchOptions): Batch {
     leftPartials: () => unfinished.left(),
     async close() {
       await retention.close();
+      await queues.close();
       await jobs.close();
       await drafts.close();
       await cleaning;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Handlers } from '../contract/calls.ts';
 import { done, type Outcome } from '../contract/errors.ts';
-import { type ExportChoice, exportForm } from '../contract/models/batch.ts';
+import { type ExportChoice, exportForm, type Job } from '../contract/models/batch.ts';
 import { mapping as mappingSchema, type Mapping } from '../contract/models/mapping.ts';
 import type { StoredMapping } from '../settings/settings.ts';
 import { createRecordCipher } from '../storage/encryption.ts';
@@ -16,10 +16,16 @@ export type MappingCalls = Pick<
 /** Plans stored by name, encrypted: their columns' names may be the first row of a file without a header. */
 export interface Mappings {
   readonly calls: MappingCalls;
+  /** What a person has accepted with this one. */
+  accepted(name: string | null): Promise<Mapping['notices']>;
   /** How the last result of this one was written by hand; null where none was. */
   exported(name: string | null): Promise<Mapping['exported'] | null>;
-  /** Keeps how a result was written by hand, with the folder. Only of a whole one without cleartext, which needs its reason each time. */
-  rememberExport(name: string | null, choice: ExportChoice, folder: string): Promise<void>;
+  /** Keeps how a result was written by hand, with the folder and why values of it failed. Only of a whole one without cleartext, which needs its reason each time. */
+  rememberExport(
+    { mapping, failures }: Pick<Job, 'mapping' | 'failures'>,
+    choice: ExportChoice,
+    folder: string,
+  ): Promise<void>;
 }
 
 export function createMappings({ keychain, store }: Pick<BatchOptions, 'keychain' | 'store'>): Mappings {
@@ -73,14 +79,16 @@ export function createMappings({ keychain, store }: Pick<BatchOptions, 'keychain
         return Promise.resolve(saved.ok ? done({}) : saved);
       },
     },
+    accepted: async (name) => (await find(name))?.notices,
     exported: async (name) => (await find(name))?.exported ?? null,
-    async rememberExport(name, choice, folder) {
+    async rememberExport({ mapping: name, failures }, choice, folder) {
       const form = choice.passphrase === null ? exportForm.safeParse(pickForm(choice)) : null;
       const mapping = form?.success === true ? await find(name) : null;
       if (mapping === null || form?.data === undefined) return;
       folders.add(folder);
       const { id: _, ...rest } = mapping;
-      await save({ ...rest, exported: { ...form.data, folder } });
+      const codes = [...new Set(failures.map(({ code }) => code))];
+      await save({ ...rest, exported: { ...form.data, folder, failures: codes } });
     },
   };
 }

@@ -26,7 +26,10 @@ export interface BatchOptions {
   readonly audit: Pick<Audit, 'record'>;
   readonly keychain: Pick<Keychain, 'key'>;
   readonly parser: Pick<Parser, 'readPacked' | 'matchPatterns'>;
-  readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget' | 'droppedFile' | 'send' | 'showInFolder'>;
+  readonly platform: Pick<
+    Platform,
+    'chooseFile' | 'chooseFiles' | 'chooseFolder' | 'chooseTarget' | 'droppedFile' | 'send' | 'showInFolder'
+  >;
   readonly store: Pick<Store<SettingsDocument>, 'read' | 'write'>;
   /** What an administrator has fixed. */
   readonly managed: Pick<ManagedSettings, 'bulkMatch' | 'remainingCleartext'>;

@@ -54,11 +54,22 @@ export interface ExportArguments extends CommonArguments, GroundsArguments {
   readonly out: string | null;
 }
 
+export interface AttestArguments {
+  /** Standard output where none is named. */
+  readonly out: string | null;
+}
+
+export interface SignArguments extends AttestArguments {
+  readonly file: string;
+}
+
 export type Command =
   | { readonly name: 'run'; readonly given: RunArguments }
   | { readonly name: 'jobs'; readonly given: CommonArguments }
   | { readonly name: 'lookup'; readonly given: LookupArguments }
-  | { readonly name: 'export'; readonly given: ExportArguments };
+  | { readonly name: 'export'; readonly given: ExportArguments }
+  | { readonly name: '--attest'; readonly given: CommonArguments & AttestArguments }
+  | { readonly name: '--sign-connections'; readonly given: CommonArguments & SignArguments };
 
 /** A card number is cleartext: as an argument, everybody on this machine can read it. */
 const looksLikeCard = /^\d[\d -]{11,22}\d$/;
@@ -81,8 +92,10 @@ export function parseCommand(name: CommandName, args: readonly string[]): Comman
       : 'A switch of this command has no value, or one that it does not take.';
   }
   const { values, positionals } = parsed;
+  const isStatement = name.startsWith('--');
   for (const [option, what] of Object.entries(valued))
-    if (values[option as keyof typeof valued] === '') return `Name the ${what} behind --${option}=.`;
+    if (values[option as keyof typeof valued] === '')
+      return `Name the ${isStatement ? 'file' : what} behind --${option}=.`;
   const common = { json: values.json ?? false, passphraseOnInput: values['passphrase-stdin'] ?? false };
   const caseReference = values.case ?? '';
   const grounds = { caseReference, reason: values.reason ?? null };
@@ -111,6 +124,15 @@ export function parseCommand(name: CommandName, args: readonly string[]): Comman
       if (first === '') return 'Name the batch: tokendesk jobs lists them.';
       if (rest.length > 0) return 'One batch is exported at a time.';
       return { name, given: { ...common, ...grounds, job: first, out: values.out ?? null } };
+    }
+    case '--attest':
+      return first === ''
+        ? { name, given: { ...common, out: values.out ?? null } }
+        : 'Nothing is named behind it but switches.';
+    case '--sign-connections': {
+      if (first === '') return 'Name the file of connections to sign.';
+      if (rest.length > 0) return 'One file is signed at a time.';
+      return { name, given: { ...common, file: first, out: values.out ?? null } };
     }
   }
 }

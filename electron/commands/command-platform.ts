@@ -35,6 +35,8 @@ export function createCommandPlatform({ origin, env, ...given }: CommandPlatform
     },
     confirm: () => Promise.resolve(null),
     chooseFile: () => Promise.resolve(null),
+    chooseFiles: () => Promise.resolve(null),
+    chooseFolder: () => Promise.resolve(null),
     chooseTarget() {
       const once = target;
       target = null;

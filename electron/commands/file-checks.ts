@@ -1,50 +1,40 @@
-import type { Notice, Plan, Preview, Source } from '../contract/models/batch.ts';
+import type { Failure } from '../contract/errors.ts';
+import type { Job, Notice, Plan, Preview, Source } from '../contract/models/batch.ts';
 import type { Mapping } from '../contract/models/mapping.ts';
+import type { FileDoubt } from '../contract/models/queue.ts';
+import { doubtOf, planFor, sheetFor } from '../contract/saved-mapping.ts';
 import { End, exitCodes } from './ends.ts';
 
 /* What the window asks a person about a file, and nobody is there to answer. */
 
 /** The plan for this file; throws where it has other columns than the mapping was saved for. */
-export function planOf({ header, columns }: Mapping, { columns: found, reading }: Preview): Plan {
-  const names = found.map(({ name }) => name);
-  const saved = header ?? columns.map((column) => column.header);
-  // Members of JSON come in any order, and not in each file: those that are mapped have to be there.
-  const isJson = reading.json !== undefined;
-  const wanted = isJson ? columns.map((column) => column.header) : saved;
-  const missing = wanted.filter((name) => !names.includes(name));
-  const added = header === undefined || isJson ? [] : names.filter((name) => !saved.includes(name));
-  const isMoved = header !== undefined && !isJson && header.some((name, at) => names[at] !== name);
-  if (missing.length > 0 || added.length > 0 || isMoved) {
-    const what = [
-      ...(missing.length > 0 ? [`missing: ${missing.slice(0, 5).join(', ')}`] : []),
-      // Not their names: of a file without a header they are the values of its first row.
-      ...(added.length > 0 ? [`${added.length} others`] : []),
-    ].join('; ');
-    throw new End(
-      exitCodes.refused,
-      `The columns are not those of the mapping${what === '' ? ': their order is another' : ` (${what})`}. Nothing was sent.`,
-    );
-  }
-  return {
-    reading,
-    columns: columns.map(({ header: name, ...rest }) => ({ ...rest, column: names.indexOf(name) })),
-  };
+export function planOf(mapping: Mapping, preview: Preview): Plan {
+  const found = planFor(mapping, preview);
+  if ('plan' in found) return found.plan;
+  const { missing, added } = found;
+  const what = [
+    ...(missing.length > 0 ? [`missing: ${missing.slice(0, 5).join(', ')}`] : []),
+    ...(added > 0 ? [`${added} others`] : []),
+  ].join('; ');
+  throw new End(
+    exitCodes.refused,
+    `The columns are not those of the mapping${what === '' ? ': their order is another' : ` (${what})`}. Nothing was sent.`,
+  );
 }
 
 /** Where the window would ask how the file is read. */
-export function refuseGuesses({ guesses, reading }: Preview): void {
-  const doubt =
-    guesses.encoding !== null
-      ? `its encoding may be ${reading.encoding} or ${guesses.encoding.join(', ')}`
-      : guesses.delimiter !== null
-        ? 'its delimiter is a guess'
-        : guesses.header
-          ? 'where its table begins and ends is a guess'
-          : null;
-  if (doubt === null) return;
+export function refuseGuesses(preview: Preview, plan: Pick<Plan, 'columns'>): void {
+  const { guesses, reading } = preview;
+  const kind = doubtOf(preview, plan);
+  if (kind === null) return;
+  const doubts: Record<FileDoubt, string> = {
+    encoding: `its encoding may be ${reading.encoding} or ${(guesses.encoding ?? []).join(', ')}`,
+    delimiter: 'its delimiter is a guess',
+    place: 'where its table begins and ends is a guess',
+  };
   throw new End(
     exitCodes.refused,
-    `The file can be read in more than one way: ${doubt}. With --yes it is read as it seems. Nothing was sent.`,
+    `The file can be read in more than one way: ${doubts[kind]}. With --yes it is read as it seems. Nothing was sent.`,
   );
 }
 
@@ -58,6 +48,29 @@ export function refuseNews(news: readonly Notice[], wordsOf: (notice: Notice) =>
   );
 }
 
+/**
+ * Values failed for a reason that none failed for in the last result that a person wrote. All was sent by then: the file
+ * waits until somebody has looked.
+ */
+export function refuseNewFailures(
+  { failures }: Pick<Job, 'failures'>,
+  { exported }: Pick<Mapping, 'exported'>,
+  wordsOf: (failure: Failure) => string,
+): void {
+  const known = exported?.failures;
+  const news = known === undefined ? [] : failures.filter(({ code }) => !known.includes(code));
+  if (news.length === 0) return;
+  const what = [...new Set(news.map(({ code }) => code))].map((code) => {
+    const values = news.filter((one) => one.code === code).reduce((sum, { count }) => sum + count, 0);
+    return `${wordsOf({ code })} (${values})`;
+  });
+  throw new End(
+    exitCodes.paused,
+    `Values failed as none did in the last result that was written by hand: ${what.join(' ')} Look at it in the window. ` +
+      'With --yes the same command writes the file, and sends nothing.',
+  );
+}
+
 /** The sheet to be opened in place of the one that is; null where that is the right one. */
 export function chooseSheet(
   { name, sheet }: Pick<Source, 'name' | 'sheet'>,
@@ -67,12 +80,11 @@ export function chooseSheet(
     if (asked === null) return null;
     throw new End(exitCodes.usage, `${name} has no sheets: --sheet is for workbooks. Nothing was sent.`);
   }
-  const wanted = asked ?? saved;
-  if (wanted === null || wanted === sheet.name) return null;
-  if (sheet.all.some((one) => one.name === wanted)) return wanted;
+  const found = sheetFor(asked ?? saved, { sheet });
+  if ('sheet' in found) return found.sheet;
   const names = sheet.all.map((one) => one.name).join(', ');
   throw new End(
     exitCodes.refused,
-    `The workbook has no sheet ${wanted}. It has: ${names}. Nothing was sent.`,
+    `The workbook has no sheet ${found.lacks}. It has: ${names}. Nothing was sent.`,
   );
 }

@@ -5,12 +5,12 @@ import type { Mapping } from '../contract/models/mapping.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import { sumOf } from '../contract/tally.ts';
-import { knownNotices, savedReading } from '../contract/saved-mapping.ts';
+import { newNotices, savedReading } from '../contract/saved-mapping.ts';
 import type { RunArguments } from './arguments.ts';
 import { type Asked, obscured, unlocked, valueOf, type Words } from './asked.ts';
 import { End, endOf, type ExitCode, exitCodes, gravestOf } from './ends.ts';
 import { endOfFile, type FileRun, requireFolder, resultLine, writeFile } from './write-file.ts';
-import { chooseSheet, planOf, refuseGuesses, refuseNews } from './file-checks.ts';
+import { chooseSheet, planOf, refuseGuesses, refuseNewFailures, refuseNews } from './file-checks.ts';
 
 export interface RunOptions {
   readonly app: Asked;
@@ -44,6 +44,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
       if (signal.aborted) throw new End(exitCodes.paused, 'It was ended before this file.');
       const mapping = await findMapping();
       const job = await runOne(file, mapping, run);
+      if (!given.yes) refuseNewFailures(job, mapping, words.failure);
       const exported = await writeFile(
         { app, words, grounds: grounds(), filePassphrase },
         { file, out: folderOf(file, mapping), last: mapping.exported ?? null },
@@ -153,7 +154,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     { plan, mapping, preview }: { readonly plan: Plan; readonly mapping: Mapping; readonly preview: Preview },
   ): Promise<string> {
     if (!given.yes) {
-      refuseGuesses(preview);
+      refuseGuesses(preview, plan);
       const sheets = preview.source.sheet?.all.length ?? 1;
       if (sheets > 1 && given.sheet === null && mapping.sheet === undefined)
         throw new End(
@@ -162,12 +163,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
         );
     }
     const { rows, notices } = await preflight(sourceId, plan);
-    const known = knownNotices(mapping, notices);
-    if (!given.yes)
-      refuseNews(
-        notices.filter((notice) => !known.includes(notice)),
-        words.notice,
-      );
+    if (!given.yes) refuseNews(newNotices(mapping, notices), words.notice);
     const asked = { sourceId, plan, mapping: mapping.name, takesUp: true };
     const { jobId } = await value('batch.start', {
       ...asked,

@@ -4,12 +4,14 @@ import { setTimeout } from 'node:timers/promises';
 import type { App } from '../app/compose.ts';
 import type { Platform } from '../platform/platform.ts';
 import { type CommandName, commands } from '../platform/command-line.ts';
+import type { WorkstationFacts } from '../contract/models/attestation.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import { type Command, parseCommand } from './arguments.ts';
 import { createCommandPlatform } from './command-platform.ts';
 import { End, exitCodes, type ExitCode } from './ends.ts';
 import { exportJob, printJobs, printMask } from './questions.ts';
 import { runFiles, type RunOptions } from './run.ts';
+import { attest, signConnectionsFile } from './statements.ts';
 import { formatSum } from './write-file.ts';
 import type { Words } from './asked.ts';
 
@@ -25,6 +27,8 @@ interface StartOptions extends Pick<Platform, 'version' | 'home' | 'resources' |
   readonly takeHome: () => TakenHome;
   /** The app on such a platform; or the sentence why what an administrator has fixed lets it not. */
   readonly open: (platform: Platform) => Promise<App | string>;
+  /** What `--attest` states of this installation. */
+  readonly facts: () => Promise<WorkstationFacts>;
 }
 
 /** The folder, until it is released; 'command' where another command runs with it; or the sentence why it can't be used. */
@@ -124,6 +128,13 @@ async function inHome(
   if (typeof app === 'string') throw new End(exitCodes.refused, app);
   const asking = { app: asked, words: options.words, passphrase };
   const { print, signal } = options;
+  const { stdout, stderr } = options.process;
+  const signing = {
+    ...asking,
+    statements: app.statements,
+    write: (text: string) => void stdout.write(text),
+    tell: (sentence: string) => void stderr.write(`${sentence}\n`),
+  };
   try {
     switch (command.name) {
       case 'run':
@@ -134,6 +145,10 @@ async function inHome(
         return await printMask(command.given, asking, print);
       case 'export':
         return await exportJob(command.given, asking, print);
+      case '--attest':
+        return await attest(command.given, { ...signing, facts: options.facts });
+      case '--sign-connections':
+        return await signConnectionsFile(command.given, signing);
     }
   } finally {
     await app.close();

@@ -21,6 +21,7 @@ import { maskNumbers } from '../masking/masking.ts';
 import { parseDeployment } from '../settings/parse-deployment.ts';
 import { isAllowedHost } from '../settings/managed-settings.ts';
 import { addsAuthority } from '../service/http/certificates.ts';
+import { checkDraft } from './draft.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
 import { readChosenFile } from '../storage/read-small-file.ts';
 
@@ -105,10 +106,13 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
   }
 
   function planConnection(
-    { profile, ...next }: Deployment['connections'][number],
+    { profile, ...given }: Deployment['connections'][number],
     isAdministrators: boolean,
   ): ImportItem {
-    const before = find(next.name);
+    const before = find(given.name);
+    // As it would be stored: an address or a certificate may be written otherwise, and be the same.
+    const checked = checkDraft({ ...given, id: null }, []);
+    const { id: _, ...next } = checked.ok ? checked.value : { ...given, id: null };
     const members = before === undefined ? [] : changedMembers(before, next);
     if (
       before !== undefined &&
@@ -119,8 +123,7 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
     const item = { kind: 'connection', name: next.name, members, code: '', forgetsSecrets: false } as const;
     const refuse = (code: ImportItem['code']): ImportItem => ({ ...item, change: 'refused', code });
     if (before?.builtIn === true) return refuse('connection.built-in');
-    const { username, password, search, hash } = new URL(next.baseUrl);
-    if (username + password + search + hash !== '') return refuse('connection.invalid');
+    if (!checked.ok) return refuse('connection.invalid');
     if (!isAllowedHost(next.baseUrl, managed)) return refuse('connection.host');
     if (
       !isAdministrators &&

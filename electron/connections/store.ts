@@ -108,8 +108,8 @@ export interface ConnectionsOptions {
   readonly seals?: Pick<Seals, 'changed' | 'known' | 'keep' | 'accept' | 'forgetKey'>;
   /** Whether a connection may name this address. */
   readonly isAllowedHost?: (baseUrl: string) => boolean;
-  /** The only authorities that may be added to a connection, as PEM texts; any where it is null. */
-  readonly onlyAuthorities?: string | null;
+  /** The only authorities that may be added to a connection now, as PEM texts; any where it is null. */
+  readonly onlyAuthorities?: () => string | null;
 }
 
 const environmentRank: Record<Environment, number> = { development: 0, test: 1, production: 2 };
@@ -122,7 +122,7 @@ export function createConnections({
   newId,
   seals = withoutSeals(store),
   isAllowedHost = () => true,
-  onlyAuthorities = null,
+  onlyAuthorities = () => null,
 }: ConnectionsOptions): Connections {
   function list(): Connection[] {
     const given = store.read('kinds');
@@ -310,8 +310,9 @@ export function createConnections({
       if (!changed.ok) return changed;
       const isChanged = changed.value.has(next.id);
       // An authority that somebody wrote into the file was never trusted.
-      const trusted = [isChanged ? '' : (before?.extraCa ?? ''), onlyAuthorities ?? ''].join('\n');
-      if (onlyAuthorities !== null && addsAuthority(trusted, next.extraCa))
+      const allowed = onlyAuthorities();
+      const trusted = [isChanged ? '' : (before?.extraCa ?? ''), allowed ?? ''].join('\n');
+      if (allowed !== null && addsAuthority(trusted, next.extraCa))
         return failed('settings.managed', { subject: 'extraCa' });
       if (isChanged) {
         const dropped = await dropSecrets(next.id);

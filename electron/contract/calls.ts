@@ -33,6 +33,8 @@ import {
   takenChanges,
 } from './models/batch.ts';
 import { mapping } from './models/mapping.ts';
+import { openedFiles, queue, queueExportChoice, queueExported } from './models/queue.ts';
+import { maxFiles } from './queue-limits.ts';
 import { columnProfile, foundCell, rowsPage, someColumns, rowsQuery, tableLayout } from './models/rows.ts';
 import {
   clientCertificate,
@@ -81,14 +83,16 @@ import {
   workstation,
 } from './models/report.ts';
 
-interface Options<F extends boolean> {
+type Files = 'none' | 'one' | 'several';
+
+interface Options<F extends Files> {
   /** What may be answered while the app is locked; a call without it is refused with `app.locked`. */
   whileLocked?: z.ZodType;
-  /** The window hands over a File; the preload turns it into a reference only main can resolve. */
-  takesFile?: F;
+  /** The window hands over a File, or several; the preload turns each into a reference only main can resolve. */
+  files?: F;
 }
 
-function call<I extends z.ZodType, O extends z.ZodType, F extends boolean = false>(
+function call<I extends z.ZodType, O extends z.ZodType, F extends Files = 'none'>(
   input: I,
   output: O,
   options: Options<F> = {},
@@ -97,12 +101,13 @@ function call<I extends z.ZodType, O extends z.ZodType, F extends boolean = fals
     input,
     output,
     whileLocked: options.whileLocked ?? null,
-    takesFile: (options.takesFile ?? false) as F,
+    files: (options.files ?? 'none') as F,
   };
 }
 
 const nothing = z.strictObject({});
 const ofJob = z.strictObject({ jobId: id });
+const ofQueue = z.strictObject({ queueId: id });
 /** What sends values again: asked for where an expression of the job tells more than the mask. */
 const askedAgain = { grounds: grounds.nullable().optional() };
 /** Names are the service's: what it lists is sent back as it came. */
@@ -285,7 +290,41 @@ export const calls = {
 
   /** Asks for a file; null when the person changed their mind. */
   'batch.choose': call(nothing, source.nullable()),
-  'batch.drop': call(z.strictObject({ reference: z.string().max(4_096) }), source, { takesFile: true }),
+  'batch.drop': call(z.strictObject({ reference: z.string().max(4_096) }), source, { files: 'one' }),
+  /** Asks for files, one or several; null when the person changed their mind. Those of one kind become a draft of a queue. */
+  'batch.chooseFiles': call(nothing, openedFiles.nullable()),
+  'batch.dropFiles': call(
+    z.strictObject({ references: z.array(z.string().max(4_096)).min(1).max(maxFiles) }),
+    openedFiles,
+    { files: 'several' },
+  ),
+  /** Queues and drafts of them; `batch.queue` events say what changes. */
+  'batch.queues': call(nothing, z.array(queue)),
+  /**
+   * Looks which files of a draft are of one kind with the first, read like this. Answers at once; `batch.queue` events follow
+   * until all are compared. Sends nothing.
+   */
+  'batch.compareQueue': call(ofQueue.extend({ sourceId: id, reading }), nothing),
+  /** Begins with the first file as `batch.start` does; the others follow, each as a batch of its own. */
+  'batch.startQueue': call(ofQueue.extend({ ...plannedRows.shape, mapping: name.optional() }), ofJob),
+  /** About a file that the queue stopped at: it is run all the same, or left out. A batch that is paused is left as it is. */
+  'batch.decideQueued': call(
+    ofQueue.extend({ fileId: id, decision: z.enum(['run', 'skip']), ...askedAgain }),
+    nothing,
+  ),
+  /** Pauses the batch that runs and begins no other. */
+  'batch.pauseQueue': call(ofQueue, nothing),
+  'batch.resumeQueue': call(ofQueue.extend(askedAgain), nothing),
+  /** Takes a queue that does not run off the list. Its batches stay. */
+  'batch.removeQueue': call(ofQueue, nothing),
+  /** Opens one of its files by itself. */
+  'batch.openQueued': call(ofQueue.extend({ fileId: id }), source),
+  /**
+   * Writes the results of these files into one folder that the person chooses, none over a file that is there; null when they
+   * changed their mind. Each is an export like any other, with its line in the log. `batch.exporting` events say how far the
+   * file is that is being written, and `batch.stopExport` of its batch ends all.
+   */
+  'batch.exportQueue': call(queueExportChoice, queueExported.nullable()),
   'batch.paste': call(z.strictObject({ text: z.string().min(1).max(8_000_000) }), source),
   'batch.sample': call(nothing, source),
   /** The same workbook by another of its sheets: a source of its own. */
@@ -587,7 +626,8 @@ export type Handlers<G extends CallGroup = CallGroup> = {
     input: CallInput<N>,
   ) => Promise<Outcome<CallOutput<N>>>;
 };
-export type FileCall = { [N in CallName]: Calls[N]['takesFile'] extends true ? N : never }[CallName];
+export type FileCall = { [N in CallName]: Calls[N]['files'] extends 'one' ? N : never }[CallName];
+export type FilesCall = { [N in CallName]: Calls[N]['files'] extends 'several' ? N : never }[CallName];
 
 /** What main sends to the window unasked. Parsed before it leaves, like every answer. */
 export const events = {
@@ -605,6 +645,7 @@ export const events = {
   'batch.opening': z.strictObject({ name: z.string().max(300), share: z.number().min(0).max(1) }),
   'batch.preflight': preflight,
   'batch.job': job,
+  'batch.queue': queue,
   /** Its time was over: see `keepResultsDays`. */
   'batch.removed': z.strictObject({ jobId: id }),
   /** How far a view of a job's rows is, 0 to 1; 1 is sent at its end. */

@@ -60,6 +60,11 @@ export const failureCodes = [
   'export.too-large', // a file of connections that no import would take
   'import.invalid', // not a file of connections; `subject` says where
   'import.unknown', // something changed since the import was shown
+  'provided.unreachable', // the administrator's signed file; `subject`: its name, and why it can't be read now
+  'provided.unsigned', // the same: it has no signature that holds
+  'provided.signer', // the same: none of those the administrator named has signed it; `subject` is who did
+  'provided.older', // the same: it was issued before the one that was taken last; `subject` says when
+  'provided.invalid', // the same: `subject` says where
   'certificate.invalid', // the extra CA is not a PEM certificate; with a subject, the client certificate does not open
   'certificate.slow', // its file asks for so many rounds that opening it takes too long
   'certificate.unsupported', // its file is encrypted in a way that is not read
@@ -146,6 +151,14 @@ export const failureCodes = [
   'job.damaged', // its store can't be read
   'job.braked', // too many values in a row were refused: it paused by itself
   'job.sum', // counts do not agree; the job is not called done
+  'queue.unknown',
+  'queue.busy', // it does not fit its present state
+  'queue.columns', // the file has other columns than the first; `subject` says which
+  'queue.sheet', // the workbook has not the sheet that the first one was read from, which is `subject`, or has several
+  'queue.twice', // the same file is there already
+  'queue.folder', // a folder, not a file
+  'queue.elsewhere', // another connection is in use than the one that it was begun with, which is `subject`
+  'queue.too-many', // more files than are taken at once; `subject` is their limit
   'export.confirm', // bulk cleartext in production wants the row count typed
   'export.passphrase',
   'export.array-part', // part of an array of JSON would be no JSON

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import type { Audit } from '../audit/audit.ts';
@@ -6,6 +6,7 @@ import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { Evidence } from '../contract/models/report.ts';
 import type { Keychain } from '../storage/keychain.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
+import { signDocument, signingKey, type SigningKey } from '../storage/signed-document.ts';
 import { readCaseChain, type CaseChain } from './case-chain.ts';
 import { evidencePage, withDocument } from './evidence-page.ts';
 
@@ -61,7 +62,7 @@ async function writeFiles(
   const chain = await readCaseChain(auditFolder, caseReference);
   if (chain === null) return failed('evidence.none');
 
-  const key = evidenceKey(seed);
+  const key = signingKey(seed);
   const page = await freeName(target);
   const facts = {
     caseReference,
@@ -119,7 +120,7 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
  * Evidence on one case, for JSON. `lines` are the log's own, byte for byte; `links` are the MACs that chain them to the
  * log's last line; `signature` is Ed25519 over the compact JSON of all the other members, in their order.
  */
-export function evidenceDocument(chain: CaseChain, facts: EvidenceFacts, key: EvidenceKey): object {
+export function evidenceDocument(chain: CaseChain, facts: EvidenceFacts, key: SigningKey): object {
   const document = {
     format: 'tokendesk-evidence',
     version: 2,
@@ -133,51 +134,4 @@ export function evidenceDocument(chain: CaseChain, facts: EvidenceFacts, key: Ev
     page: { name: facts.page.name, sha256: sha256(facts.page.text) },
   };
   return signDocument(document, key);
-}
-
-/** With a signature over its compact JSON, as its last member. */
-export function signDocument<T extends object>(
-  document: T,
-  key: EvidenceKey,
-): T & {
-  readonly signature: {
-    readonly algorithm: 'Ed25519';
-    readonly publicKey: string;
-    readonly value: string;
-  };
-} {
-  return {
-    ...document,
-    signature: {
-      algorithm: 'Ed25519',
-      publicKey: key.publicKey.toString('base64'),
-      value: key.sign(Buffer.from(JSON.stringify(document))).toString('base64'),
-    },
-  };
-}
-
-/** PKCS #8 around the 32 bytes of an Ed25519 private key (RFC 8410 §7). */
-const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
-
-interface EvidenceKey {
-  /** SubjectPublicKeyInfo, DER. */
-  readonly publicKey: Buffer;
-  /** SHA-256 of it, hex: what people compare. */
-  readonly fingerprint: string;
-  sign(bytes: Buffer): Buffer;
-}
-
-/** The workstation's signing key from 32 bytes of its keychain: whoever has the public half can check, but not forge. */
-export function evidenceKey(seed: Uint8Array): EvidenceKey {
-  const key: KeyObject = createPrivateKey({
-    key: Buffer.concat([pkcs8, seed]),
-    format: 'der',
-    type: 'pkcs8',
-  });
-  const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' });
-  return {
-    publicKey,
-    fingerprint: createHash('sha256').update(publicKey).digest('hex'),
-    sign: (bytes) => sign(null, bytes, key),
-  };
 }

@@ -6,8 +6,9 @@ import { maskNumbers } from '../masking/masking.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
 import { openFile, sha256Of } from '../storage/byte-source.ts';
 import type { Keychain } from '../storage/keychain.ts';
+import { signDocument, signingKey } from '../storage/signed-document.ts';
 import { auditLines } from './case-chain.ts';
-import { evidenceKey, evidenceKeyAccount, signDocument } from './evidence.ts';
+import { evidenceKeyAccount } from './evidence.ts';
 
 interface ReceiptOptions {
   readonly audit: Pick<Audit, 'record' | 'list'>;
@@ -66,7 +67,7 @@ export const createReceipts =
       const { chain } = await audit.list({ before: null, limit: 1, caseReference: null });
       const lines = await linesOf(auditFolder, { job, startedAt });
       if (lines === null) return failed('evidence.none');
-      const key = evidenceKey(seed.value);
+      const key = signingKey(seed.value);
       const file = receiptFile(target);
       const name = path.basename(file);
       const document: Omit<Receipt, 'signature'> = {

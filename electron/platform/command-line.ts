@@ -21,6 +21,8 @@ const switches: readonly Switch[] = [
     value: 'FOLDER',
     text: 'Use another folder for settings, batches and the audit log.',
   },
+  { name: 'new-batch', text: 'Open the page of batches, ready for a file.' },
+  { name: 'lock', text: 'Lock the app that is open, and nothing else.' },
   {
     name: 'self-check',
     text: 'Say whether this installation is complete and unchanged. 0: it is. 1: it is not.',
@@ -36,6 +38,11 @@ const switches: readonly Switch[] = [
     name: 'conformance',
     value: '[PROFILE]',
     text: 'Check a service against its specification; the administrator’s guide has the options. 0: no statement fails. 1: some do. 2: not checked.',
+  },
+  {
+    name: 'compare',
+    value: 'FOLDER',
+    text: 'Say which workstations differ, by the statements of --attest in a folder. 0: none. 1: some. 2: not checked. 3: none, signers unknown.',
   },
   { name: 'wipe', text: 'Remove all that is kept of this person. Asks first.' },
   { name: 'lang', value: 'LANGUAGE', text: 'Write numbers and dates as in this language.' },
@@ -94,10 +101,31 @@ export const commands = {
     text: 'Writes masks or tokens of a finished batch, with a receipt.',
     switches: ['out', 'reason', 'case', 'json', 'passphrase-stdin'],
   },
+  '--attest': {
+    usage: '--attest [--out=FILE] [--passphrase-stdin]',
+    text: 'Prints a signed statement on this installation: its checks, policies, versions and log.',
+    switches: ['out', 'passphrase-stdin'],
+  },
+  '--sign-connections': {
+    usage: '--sign-connections FILE [--out=FILE] [--passphrase-stdin]',
+    text: 'Signs a file of connections for the workstations of an administrator.',
+    switches: ['out', 'passphrase-stdin'],
+  },
 } as const;
 export type CommandName = keyof typeof commands;
 
 export const isCommandName = (word: string): word is CommandName => Object.hasOwn(commands, word);
+const commandNames = Object.keys(commands).filter(isCommandName);
+
+/** The command that a word names; `--sign-connections=FILE` names its file as well. */
+function readCommand(word: string): { readonly name: CommandName; readonly args: readonly string[] } | null {
+  if (isCommandName(word)) return { name: word, args: [] };
+  const name = commandNames.find((one) => one.startsWith('--') && word.startsWith(`${one}=`));
+  return name === undefined ? null : { name, args: [word.slice(name.length + 1)] };
+}
+
+/** Options of `--compare`, and of nothing else. */
+const compareOptions: readonly string[] = ['known-signers'];
 
 /** Options of `--conformance`, and of nothing else. None of them is a secret. */
 const conformanceOptions: readonly string[] = ['base-url', 'ca', 'session-seconds', 'json', 'junit'];
@@ -109,6 +137,10 @@ function switchName(argument: string, os: NodeJS.Platform): string | null {
   return os === 'win32' ? name.toLowerCase() : name;
 }
 
+/** Whether a command line has this switch of ours. */
+export const isGiven = (name: string, argv: readonly string[], os: NodeJS.Platform): boolean =>
+  argv.slice(1).some((argument) => switchName(argument, os) === name);
+
 /** What follows `--verify-audit` or `--verify-evidence` and is the verifier's: the app's own switches are not. */
 export const verifierArguments = (argv: readonly string[], os: NodeJS.Platform): string[] =>
   argumentsBehind(['verify-audit', 'verify-evidence'], argv, os);
@@ -116,6 +148,10 @@ export const verifierArguments = (argv: readonly string[], os: NodeJS.Platform):
 /** The same for `--conformance`. */
 export const conformanceArguments = (argv: readonly string[], os: NodeJS.Platform): string[] =>
   argumentsBehind(['conformance'], argv, os);
+
+/** The same for `--compare`. */
+export const compareArguments = (argv: readonly string[], os: NodeJS.Platform): string[] =>
+  argumentsBehind(['compare'], argv, os);
 
 /** What stands behind `=` first: `--verify-audit=FOLDER` is of that folder. */
 function argumentsBehind(asked: readonly string[], argv: readonly string[], os: NodeJS.Platform): string[] {
@@ -160,11 +196,11 @@ export function commandOf(
   argv: readonly string[],
 ): { readonly name: CommandName; readonly args: string[] } | null {
   // In development the app's folder, and what is loaded before it, stand before the word.
-  const at = argv.findIndex((word, index) => index > (isPackaged ? 0 : 1) && isCommandName(word));
-  const name = argv[at] ?? '';
-  if (!isCommandName(name)) return null;
+  const at = argv.findIndex((word, index) => index > (isPackaged ? 0 : 1) && readCommand(word) !== null);
+  const command = readCommand(argv[at] ?? '');
+  if (command === null) return null;
   if (isPackaged && !argv.slice(1, at).every((argument) => argument.startsWith('-'))) return null;
-  return { name, args: argv.slice(at + 1) };
+  return { name: command.name, args: [...command.args, ...argv.slice(at + 1)] };
 }
 
 /** What is printed in place of a start: the help wins over the version. */
@@ -272,6 +308,8 @@ export function refusedSwitch(
     allowedNames.includes(name) ||
     (verifies && verifierOptions.includes(name)) ||
     ofCommand.includes(name) ||
+    command?.name === `--${name}` ||
+    (given.includes('compare') && compareOptions.includes(name)) ||
     (given.includes('conformance') && conformanceOptions.includes(name)) ||
     // With it Windows starts a program whose notification is clicked, were it no longer there.
     (os === 'win32' && name === 'embedding') ||

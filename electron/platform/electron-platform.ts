@@ -11,6 +11,7 @@ import { administratorFolder } from '../settings/read-managed-settings.ts';
 import { makePrivate } from '../storage/durable.ts';
 import { createEmitter } from '../util/emitter.ts';
 import type { ElectronModules } from './electron-modules.ts';
+import { isGiven } from './command-line.ts';
 import { tableExtensions, type Openings } from './openings.ts';
 import type { AwaySignal, FileKind, Opening, Platform, PlatformClipboard, WindowFocus } from './platform.ts';
 import { serveBundle } from './protocol.ts';
@@ -109,7 +110,10 @@ export function createElectronPlatform(
     if (window.isMinimized()) window.restore();
     window.focus();
   }
-  app.on('second-instance', bringToFront);
+  app.on('second-instance', (_event, argv) => {
+    if (isGiven('lock', argv, os)) commands.emit('lock');
+    else bringToFront();
+  });
   let sleepBlocker: number | null = null;
   /** Where the last file of each kind was. Without it a dialog starts in Downloads each time. */
   const lastFolders = new Map<FileKind | 'saved', string>();
@@ -119,6 +123,24 @@ export function createElectronPlatform(
     const frame = event.senderFrame;
     if (frame === null || window === null || event.sender !== window.webContents) return null;
     return { origin: frame.origin, isMainFrame: frame.parent === null };
+  }
+
+  async function openDialog(kind: FileKind, several: boolean): Promise<string[] | null> {
+    const defaultPath = lastFolders.get(kind);
+    const options = {
+      filters: openFilters[kind],
+      ...(defaultPath !== undefined && { defaultPath }),
+      properties: ['openFile', ...(several ? ['multiSelections'] : []), 'dontAddToRecent'] as (
+        'openFile' | 'multiSelections' | 'dontAddToRecent'
+      )[],
+    };
+    const { canceled, filePaths } = await (window === null
+      ? dialog.showOpenDialog(options)
+      : dialog.showOpenDialog(window, options));
+    const [file] = filePaths;
+    if (canceled || file === undefined) return null;
+    lastFolders.set(kind, path.dirname(file));
+    return filePaths;
   }
 
   return {
@@ -185,19 +207,24 @@ export function createElectronPlatform(
       window?.webContents.send(eventChannel(event), payload);
     },
     async chooseFile(kind) {
-      const defaultPath = lastFolders.get(kind);
+      const [file = null] = (await openDialog(kind, false)) ?? [];
+      return file;
+    },
+    chooseFiles: (kind) => openDialog(kind, true),
+    async chooseFolder(near) {
       const options = {
-        filters: openFilters[kind],
-        ...(defaultPath !== undefined && { defaultPath }),
-        properties: ['openFile', 'dontAddToRecent'] as ('openFile' | 'dontAddToRecent')[],
+        defaultPath: near ?? lastFolders.get('saved') ?? app.getPath('downloads'),
+        properties: ['openDirectory', 'createDirectory', 'dontAddToRecent'] as (
+          'openDirectory' | 'createDirectory' | 'dontAddToRecent'
+        )[],
       };
       const { canceled, filePaths } = await (window === null
         ? dialog.showOpenDialog(options)
         : dialog.showOpenDialog(window, options));
-      const [file] = filePaths;
-      if (canceled || file === undefined) return null;
-      lastFolders.set(kind, path.dirname(file));
-      return file;
+      const [folder] = filePaths;
+      if (canceled || folder === undefined) return null;
+      lastFolders.set('saved', folder);
+      return folder;
     },
     async chooseTarget({ name, beside }) {
       const folder =

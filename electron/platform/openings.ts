@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { App } from 'electron';
-import { isCommandName } from './command-line.ts';
+import { isCommandName, isGiven } from './command-line.ts';
 import type { Opening } from './platform.ts';
 
 export interface Openings {
@@ -82,7 +82,9 @@ function findOpening(argv: readonly string[], folder: string, os: NodeJS.Platfor
   }
   const [last, ...others] = files;
   return last === undefined
-    ? null
+    ? isGiven('new-batch', argv, os)
+      ? { kind: 'new-batch' }
+      : null
     : { kind: 'file', reference: paths.resolve(folder, last), others: others.length };
 }
 

@@ -23,7 +23,8 @@ export type Router = (sender: Sender | null, call: string, payload: unknown) => 
 export type Opening =
   | { readonly kind: 'file'; readonly reference: string; readonly others: number }
   | { readonly kind: 'link'; readonly address: string }
-  | { readonly kind: 'batch'; readonly jobId: string };
+  | { readonly kind: 'batch'; readonly jobId: string }
+  | { readonly kind: 'new-batch' };
 
 /**
  * What a file that is asked for may be: delimited text or a workbook, a PKCS #12 file, one of our own in JSON, or examples of
@@ -68,6 +69,10 @@ export interface Dialogs {
   confirm(question: Question): Promise<true | null>;
   /** Asks for a file to read. Absolute path, or null when the person changed their mind. */
   chooseFile(kind: FileKind): Promise<string | null>;
+  /** The same, where several may be chosen at once. */
+  chooseFiles(kind: FileKind): Promise<string[] | null>;
+  /** Asks for a folder to write into; `near` is where the person is likely to look for it. */
+  chooseFolder(near: string | null): Promise<string | null>;
   /** Asks where to write. `beside` is the file the result belongs to. Null when the person changed their mind. */
   chooseTarget(suggestion: { name: string; beside: string | null }): Promise<string | null>;
 }

@@ -27,6 +27,8 @@ export function createLockedDialogs(dialogs: Dialogs, lock: () => Pick<Lock, 'st
   return {
     confirm: (question) => untilLocked(() => dialogs.confirm(question)),
     chooseFile: (kind) => untilLocked(() => dialogs.chooseFile(kind)),
+    chooseFiles: (kind) => untilLocked(() => dialogs.chooseFiles(kind)),
+    chooseFolder: (near) => untilLocked(() => dialogs.chooseFolder(near)),
     chooseTarget: (suggestion) => untilLocked(() => dialogs.chooseTarget(suggestion)),
   };
 }

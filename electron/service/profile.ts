@@ -381,12 +381,17 @@ function readFile(text: string): Outcome<ServiceProfile> {
   if (!isMembers(json)) return invalidProfile('not an object');
   // Of its own: the version says how the file is to be read.
   if (!Object.hasOwn(json, 'version')) return invalidProfile('version');
-  return check(mergeChanges(shippedProfile, { administration: null, ...json }));
+  // What an editor takes its help from.
+  const { $schema: _, ...members } = json;
+  return check(mergeChanges(shippedProfile, { administration: null, ...members }));
 }
 
 function check(json: object): Outcome<ServiceProfile> {
   const parsed = serviceProfile.safeParse(json);
-  return parsed.success ? done(parsed.data) : invalidProfile(parsed.error.issues[0]?.path.join('.') ?? '');
+  if (parsed.success) return done(parsed.data);
+  const [issue] = parsed.error.issues;
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  return invalidProfile([...(issue?.path ?? []), ...unknown].join('.'));
 }
 
 interface Paths {

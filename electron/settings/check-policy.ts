@@ -1,41 +1,141 @@
+import type { Failure } from '../contract/errors.ts';
 import type { ManagedSettings } from '../contract/models/app.ts';
+import type { Deployment } from '../contract/models/deployment.ts';
+import type { Clock } from '../util/clock.ts';
+import { isAllowedHost } from './managed-settings.ts';
 import { policyMembers } from './policy-flaws.ts';
+import { checkProvidedFile, providedFileOf } from './provided-file.ts';
 import {
   readManagedSettings,
   readPolicyFileAt,
   type CheckedPolicy,
   type ManagedOptions,
+  type ManagedResult,
 } from './read-managed-settings.ts';
 
+interface CheckOptions {
+  /** A policy.json that need not be in force yet, whoever owns it; null takes what is in force on this machine. */
+  readonly file: string | null;
+  readonly managed: ManagedOptions;
+  readonly clock: Pick<Clock, 'after'>;
+  /** What a person reads about a failure. */
+  readonly words: (failure: Failure) => string;
+}
+
+interface LocalConnections {
+  readonly source: string;
+  readonly deployment: Deployment;
+}
+
+/** The administrator's connections, as far as a check sees them. */
+export interface CheckedConnections {
+  /** Where they are from; null where none are provided. */
+  readonly source: string | null;
+  readonly names: readonly string[];
+  readonly flaws: readonly string[];
+}
+
 /**
- * `--check-policy`: every setting an administrator can fix with its value, and what is wrong, as lines to print. `file` is a
- * policy.json that need not be in force yet, whoever owns it; null takes what is in force on this machine. Code 0: nothing
- * is wrong. 2: something is, or it could not be read.
+ * `--check-policy`: every setting an administrator can fix, its value, where it comes from, the connections that are provided,
+ * and all that is wrong, as lines to print. Code 0: nothing is wrong. 2: something is, or it could not be read.
  */
 export async function checkPolicy(
-  file: string | null,
-  options: ManagedOptions,
+  options: CheckOptions,
 ): Promise<{ readonly text: string; readonly code: 0 | 2 }> {
-  const read = file === null ? await readInForce(options) : await readPolicyFileAt(file);
-  const lines =
-    read.flaws.length > 0
-      ? [`${read.source} can’t be used:`, ...read.flaws.map((flaw) => `  ${flaw}`)]
-      : [`${read.source}: nothing is wrong.`, '', ...settingLines(read.managed)];
-  return { text: `${lines.join('\n')}\n`, code: read.flaws.length > 0 ? 2 : 0 };
+  const { file, managed } = options;
+  const { checked, local } =
+    file === null
+      ? await readInForce(managed)
+      : { checked: await readPolicyFileAt(file, managed.os), local: null };
+  const connections =
+    checked.flaws.length > 0 && local === null
+      ? none
+      : await checkConnections({ ...options, managed: checked.managed, local });
+  const isWrong = checked.flaws.length + connections.flaws.length > 0;
+  const lines = [
+    checked.flaws.length > 0 ? `${checked.source} can’t be used:` : `${checked.source}: nothing is wrong.`,
+    ...checked.flaws.map((flaw) => `  ${flaw}`),
+    '',
+    ...settingLines(checked),
+    ...(connections.source === null ? [] : ['', ...connectionLines(connections.source, connections)]),
+  ];
+  return { text: `${lines.join('\n')}\n`, code: isWrong ? 2 : 0 };
 }
 
-async function readInForce(options: ManagedOptions): Promise<CheckedPolicy> {
+const none: CheckedConnections = { source: null, names: [], flaws: [] };
+
+/** Looks at what is provided, beside the policy (`local`) or in the signed file that it names. */
+export async function checkConnections({
+  managed,
+  local,
+  clock,
+  words,
+}: Pick<CheckOptions, 'clock' | 'words'> & {
+  readonly managed: ManagedSettings;
+  readonly local: LocalConnections | null;
+}): Promise<CheckedConnections> {
+  if (local !== null) return { source: local.source, ...hostsOf(local.deployment, managed) };
+  const named = providedFileOf(managed);
+  if (named === null) return none;
+  const read = await checkProvidedFile(named, clock);
+  if (!read.ok) return { source: named.file, names: [], flaws: [words(read.failure)] };
+  const { deployment, issued, signer } = read.value;
+  return {
+    source: `${named.file}, issued ${issued}, signed by ${signer}`,
+    ...hostsOf(deployment, managed),
+  };
+}
+
+function hostsOf(
+  { connections }: Deployment,
+  managed: ManagedSettings,
+): Pick<CheckedConnections, 'names' | 'flaws'> {
+  return {
+    names: connections.map(({ name }) => name),
+    flaws: connections
+      .filter(({ baseUrl }) => !isAllowedHost(baseUrl, managed))
+      .map(({ name, baseUrl }) => `${name}: its host ${new URL(baseUrl).hostname} is none of allowedHosts`),
+  };
+}
+
+async function readInForce(options: ManagedOptions) {
   const read = await readManagedSettings(options);
-  if (!read.ok) return { source: read.source, managed: {}, flaws: read.flaws };
+  const { managed, sourceOf } = read;
+  if (!read.ok) {
+    const checked: CheckedPolicy = { source: read.source, managed, sourceOf, flaws: read.flaws };
+    return { checked, local: null };
+  }
   const source = read.sources.length === 0 ? 'No settings of an administrator' : read.sources.join(', ');
-  return { source, managed: read.managed, flaws: [] };
+  const checked: CheckedPolicy = { source, managed, sourceOf, flaws: [] };
+  return { checked, local: localConnections(read) };
 }
 
-function settingLines(managed: ManagedSettings): string[] {
+/** Those beside the policy. */
+export function localConnections({
+  deployment,
+  deploymentSource: source,
+}: Pick<Extract<ManagedResult, { ok: true }>, 'deployment' | 'deploymentSource'>): LocalConnections | null {
+  return deployment === null || source === null ? null : { source, deployment };
+}
+
+function settingLines({ managed, sourceOf, flaws }: CheckedPolicy): string[] {
   const width = Math.max(...policyMembers.map(({ name }) => name.length));
+  const isWrong = (name: string): boolean =>
+    flaws.some((flaw) => flaw.startsWith(`${name} `) || flaw.startsWith(`${name}, `));
   return policyMembers.flatMap(({ name, description }) => {
     const value = managed[name];
-    const shown = value === undefined ? 'not set' : JSON.stringify(value);
+    const shown =
+      value === undefined
+        ? isWrong(name)
+          ? 'wrong, see above'
+          : 'not set'
+        : `${JSON.stringify(value)}  (${sourceOf[name] ?? ''})`;
     return [`${name.padEnd(width)}  ${shown}`, `${' '.repeat(width)}  ${description}`];
   });
 }
+
+const connectionLines = (source: string, { names, flaws }: CheckedConnections): string[] => [
+  `Connections of ${source}${flaws.length === 0 ? ': nothing is wrong.' : ':'}`,
+  ...flaws.map((flaw) => `  ${flaw}`),
+  ...names.map((name) => `  ${name}`),
+];

@@ -7,12 +7,23 @@ import { maxProfileBytes, readProfile } from '../service/profile.ts';
  * that does not fit, never its value.
  */
 export function parseDeployment(bytes: Uint8Array): Outcome<Deployment> {
-  let value: unknown;
+  const read = readJson(bytes);
+  return read === null
+    ? failed('import.invalid', { subject: 'it is not JSON' })
+    : checkDeployment(read.value);
+}
+
+/** Null where it is not JSON in UTF-8. */
+export function readJson(bytes: Uint8Array): { readonly value: unknown } | null {
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) };
   } catch {
-    return failed('import.invalid', { subject: 'it is not JSON' });
+    return null;
   }
+}
+
+/** The same of what was read. */
+export function checkDeployment(value: unknown): Outcome<Deployment> {
   const checked = deployment.safeParse(value);
   if (!checked.success) {
     const [issue] = checked.error.issues;

@@ -1,5 +1,6 @@
+import path from 'node:path';
 import { z } from 'zod';
-import { managedSettings, type ManagedName } from '../contract/models/app.ts';
+import { managedSettings, type ManagedName, type ManagedSettings } from '../contract/models/app.ts';
 
 /* What is wrong with an administrator's settings, in words. Made from the schema they are checked with. */
 
@@ -34,11 +35,36 @@ export function policyFlaws(error: z.ZodError): string[] {
     const member = Object.hasOwn(properties, name) ? properties[name as ManagedName] : {};
     const place = typeof entry === 'number' ? `${String(name)}, entry ${entry + 1}` : String(name);
     const allowed = typeof entry === 'number' ? (member.items ?? {}) : member;
-    return [`${place} must be ${allowedWords(allowed)}`];
+    return [`${place} must be ${allowedWords(allowed, patternWords[String(name)])}`];
   });
 }
 
-function allowedWords(member: Member): string {
+/** What is wrong with settings that are each allowed by themselves. */
+export function flawsTogether(
+  { connectionsFile, connectionsSigners }: ManagedSettings,
+  os: NodeJS.Platform,
+): string[] {
+  if (connectionsFile === undefined)
+    return connectionsSigners === undefined ? [] : ['connectionsSigners needs connectionsFile'];
+  const paths = os === 'win32' ? path.win32 : path.posix;
+  return [
+    ...(connectionsSigners === undefined
+      ? [
+          'connectionsFile needs connectionsSigners: without it anybody who can write there could change connections',
+        ]
+      : []),
+    ...(paths.isAbsolute(connectionsFile) ? [] : ['connectionsFile must be a whole path, from the root on']),
+  ];
+}
+
+/** For those that have a pattern. */
+const patternWords: Readonly<Record<string, string>> = {
+  allowedHosts:
+    'a host in small letters without scheme, port and path, such as tokens.example.com or *.example.com',
+  connectionsSigners: 'a fingerprint of 64 hexadecimal digits in small letters',
+};
+
+function allowedWords(member: Member, ofPattern = ''): string {
   if (member.enum !== undefined) return member.enum.map((one) => `"${one}"`).join(' or ');
   switch (member.type) {
     case 'boolean':
@@ -48,9 +74,8 @@ function allowedWords(member: Member): string {
     case 'array':
       return `a list of ${member.minItems ?? 0} to ${member.maxItems ?? 0} texts`;
     default:
-      // Hosts alone have a pattern.
       return member.pattern === undefined
         ? `a text of ${member.minLength ?? 1} to ${member.maxLength ?? 0} characters`
-        : 'a host in small letters without scheme, port and path, such as tokens.example.com or *.example.com';
+        : ofPattern;
   }
 }

@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { done, type Outcome } from '../contract/errors.ts';
 import { readProfile } from '../service/profile.ts';
 import type { Deployment } from '../contract/models/deployment.ts';
-import { managedSettings, type ManagedSettings } from '../contract/models/app.ts';
+import { managedSettings, type ManagedName, type ManagedSettings } from '../contract/models/app.ts';
 import { readSmallFile } from '../storage/read-small-file.ts';
 import { parseDeployment } from './parse-deployment.ts';
-import { policyFlaws } from './policy-flaws.ts';
+import { flawsTogether, policyFlaws } from './policy-flaws.ts';
 import { readRegistry, type RunProgram, type Source } from './registry.ts';
 import { maxProvidedBytes, readTrustedFile, type Administrator } from './trusted-file.ts';
 
@@ -18,8 +18,12 @@ export type ManagedResult =
       readonly ok: true;
       readonly managed: ManagedSettings;
       readonly sources: readonly string[];
+      /** Which of them each setting that is in force comes from. */
+      readonly sourceOf: Sources;
       /** What a person's first start begins with; null where the administrator provides nothing. */
       readonly deployment: Deployment | null;
+      /** The file it is from, where there is one. */
+      readonly deploymentSource: string | null;
       /** Text of the service profile for all connections, valid; null where the administrator has none. */
       readonly profile: string | null;
     }
@@ -29,12 +33,19 @@ export type ManagedResult =
       readonly source: string;
       /** All that is wrong in it, in words. */
       readonly flaws: readonly string[];
+      /** What was read up to there, and its sources: for a report, nothing of it is in force. */
+      readonly managed: ManagedSettings;
+      readonly sourceOf: Sources;
     };
+
+type Sources = Readonly<Partial<Record<ManagedName, string>>>;
 
 /** What stands in one source, and what is wrong with it. */
 export interface CheckedPolicy {
   readonly source: string;
+  /** Those that are right, also where others are not. */
   readonly managed: ManagedSettings;
+  readonly sourceOf: Sources;
   readonly flaws: readonly string[];
 }
 
@@ -107,34 +118,61 @@ export async function readManagedSettings(options: ManagedOptions): Promise<Mana
         ? [await readPolicyFile(options), ...(await readPreferences(options))]
         : [await readPolicyFile(options)];
   let managed: ManagedSettings = {};
+  let sourceOf: Sources = {};
   const names: string[] = [];
+  const stop = (source: string, flaws: readonly string[]): ManagedResult => ({
+    ok: false,
+    sentence: `The settings of your administrator can’t be used: ${source}: ${flaws.join('; ')}. Tell the administrator.`,
+    source,
+    flaws,
+    managed,
+    sourceOf,
+  });
   for (const source of sources) {
     if (source === null) continue;
     if ('reason' in source) return stop(source.name, [source.reason]);
-    const checked = managedSettings.safeParse(source.value);
-    if (!checked.success) return stop(source.name, policyFlaws(checked.error));
-    managed = { ...managed, ...checked.data };
+    const checked = checkMembers(source.name, source.value);
+    managed = { ...managed, ...checked.managed };
+    sourceOf = { ...sourceOf, ...checked.sourceOf };
+    if (checked.flaws.length > 0) return stop(source.name, checked.flaws);
     names.push(source.name);
   }
+  const together = flawsTogether(managed, options.os);
+  if (together.length > 0) return stop(names.join(', '), together);
   const provided = await readProvided(options, connectionsFile, parseDeployment);
   if (provided !== null && 'reason' in provided) return stop(provided.name, [provided.reason]);
+  if (provided !== null && managed.connectionsFile !== undefined)
+    return stop(provided.name, ['it is there although connectionsFile names another: keep one of the two']);
   const profile = await readProvided(options, profileFile, parseProfile);
   if (profile !== null && 'reason' in profile) return stop(profile.name, [profile.reason]);
   return {
     ok: true,
     managed,
     sources: names,
+    sourceOf,
     deployment: provided?.value ?? null,
+    deploymentSource: provided?.name ?? null,
     profile: profile?.value ?? null,
   };
 }
 
-const stop = (source: string, flaws: readonly string[]): ManagedResult => ({
-  ok: false,
-  sentence: `The settings of your administrator can’t be used: ${source}: ${flaws.join('; ')}. Tell the administrator.`,
-  source,
-  flaws,
-});
+/** What of a source is right, and what is wrong in it. */
+function checkMembers(source: string, value: unknown): CheckedPolicy {
+  const checked = managedSettings.safeParse(value);
+  const managed = checked.success ? checked.data : rightMembers(value);
+  const sourceOf = Object.fromEntries(Object.keys(managed).map((name) => [name, source]));
+  return { source, managed, sourceOf, flaws: checked.success ? [] : policyFlaws(checked.error) };
+}
+
+function rightMembers(value: unknown): ManagedSettings {
+  if (typeof value !== 'object' || value === null) return {};
+  const right = Object.entries(value).filter(
+    ([name, member]) =>
+      Object.hasOwn(managedSettings.shape, name) &&
+      managedSettings.shape[name as ManagedName].safeParse(member).success,
+  );
+  return Object.fromEntries(right);
+}
 
 /** A file of the administrator's beside the policy; on Windows, which has no such folder, beside the program. */
 async function readProvided<T>(
@@ -188,16 +226,14 @@ function parsePolicy(bytes: Uint8Array): unknown {
 }
 
 /** A policy.json that is not in force: whoever owns it. */
-export async function readPolicyFileAt(source: string): Promise<CheckedPolicy> {
+export async function readPolicyFileAt(source: string, os: NodeJS.Platform): Promise<CheckedPolicy> {
+  const wrong = (flaw: string): CheckedPolicy => ({ source, managed: {}, sourceOf: {}, flaws: [flaw] });
   const file = await readSmallFile(source, { maxBytes: maxProvidedBytes });
-  if (file.kind !== 'read')
-    return { source, managed: {}, flaws: [file.kind === 'missing' ? 'there is no such file' : file.reason] };
+  if (file.kind !== 'read') return wrong(file.kind === 'missing' ? 'there is no such file' : file.reason);
   const value = parsePolicy(file.bytes);
-  if (value === null) return { source, managed: {}, flaws: [notJson] };
-  const checked = managedSettings.safeParse(value);
-  return checked.success
-    ? { source, managed: checked.data, flaws: [] }
-    : { source, managed: {}, flaws: policyFlaws(checked.error) };
+  if (value === null) return wrong(notJson);
+  const checked = checkMembers(source, value);
+  return { ...checked, flaws: [...checked.flaws, ...flawsTogether(checked.managed, os)] };
 }
 
 /**

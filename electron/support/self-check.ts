@@ -1,11 +1,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { getCACertificates } from 'node:tls';
+import type { Failure } from '../contract/errors.ts';
 import { readPkcs12 } from '../parsing/pkcs12.ts';
 import { createNativeCalls, type KeyringBackend } from '../storage/keytar.ts';
 import type { Clock } from '../util/clock.ts';
 import { wrongFuses, wrongFiles, filesWithoutHash } from '../platform/package-integrity.ts';
 import { loadProfile } from '../connections/profiles.ts';
+import { checkConnections, localConnections } from '../settings/check-policy.ts';
 import { describeManaged } from '../settings/managed-settings.ts';
 import { readManagedSettings, type ManagedOptions } from '../settings/read-managed-settings.ts';
 
@@ -30,6 +32,8 @@ export interface SelfCheckOptions {
   readonly systemCertificates?: () => readonly string[];
   /** Options Node took, and where a debugger could attach to it. */
   readonly node: { readonly options: readonly string[]; readonly inspector: string | undefined };
+  /** What a person reads about a failure. */
+  readonly words: (failure: Failure) => string;
 }
 
 export interface CheckResult {
@@ -178,12 +182,18 @@ async function managedSettings({ managed }: SelfCheckOptions): Promise<Verdict> 
   return good(fixed.length === 0 ? 'none' : `${fixed.join(', ')}, of ${read.sources.join(' and ')}`);
 }
 
-async function providedConnections({ managed }: SelfCheckOptions): Promise<Verdict> {
+async function providedConnections({ managed, clock, words }: SelfCheckOptions): Promise<Verdict> {
   const read = await readManagedSettings(managed);
   // Why not says the line above.
   if (!read.ok) return bad('not read');
-  const names = read.deployment?.connections.map(({ name }) => name) ?? [];
-  return good(names.length === 0 ? 'none' : names.join(', '));
+  const { source, names, flaws } = await checkConnections({
+    managed: read.managed,
+    local: localConnections(read),
+    clock,
+    words,
+  });
+  if (flaws.length > 0) return bad(flaws.join('; '));
+  return good(source === null ? 'none' : `${names.join(', ') || 'none'}, of ${source}`);
 }
 
 async function profile({ site, root, managed }: SelfCheckOptions): Promise<Verdict> {

@@ -51,11 +51,15 @@ export function manPage(): string {
 /** For `/usr/share/bash-completion/completions`. */
 export function bashCompletion(): string {
   const names = Object.keys(commands);
+  const words = names.filter((name) => !name.startsWith('-'));
   const ofCommand = Object.entries(commands).map(([name, { switches, usage }]) => {
     const words = switches.map((one) => `--${one}${usage.includes(`--${one}=`) ? '=' : ''}`);
     return `    ${name}) switches='${words.join(' ')}' ;;`;
   });
-  const own = documentedSwitches.map(({ name, value }) => `--${name}${value === undefined ? '' : '='}`);
+  const own = [
+    ...documentedSwitches.map(({ name, value }) => `--${name}${value === undefined ? '' : '='}`),
+    ...names.filter((name) => name.startsWith('-')),
+  ];
   return `# Completion of tokendesk for bash.
 _tokendesk() {
   local word=\${COMP_WORDS[COMP_CWORD]} command='' switches='' at
@@ -71,7 +75,7 @@ ${ofCommand.join('\n')}
   if [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$switches" -- "$word")
   else
-    mapfile -t COMPREPLY < <([[ -n $command ]] || compgen -W '${names.join(' ')}' -- "$word"; compgen -f -- "$word")
+    mapfile -t COMPREPLY < <([[ -n $command ]] || compgen -W '${words.join(' ')}' -- "$word"; compgen -f -- "$word")
   fi
   if [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
   return 0

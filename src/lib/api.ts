@@ -4,6 +4,7 @@ import type {
   CallName,
   CallOutput,
   FileCall,
+  FilesCall,
   EventName,
   EventPayload,
 } from '../../electron/contract/calls.ts';
@@ -15,13 +16,14 @@ declare global {
   }
 }
 
-type PlainCall = Exclude<CallName, FileCall>;
+type PlainCall = Exclude<CallName, FileCall | FilesCall>;
 
 export interface Api {
   /** Never rejects: an exception of the bridge becomes the failure `call.failed`. */
   call<N extends PlainCall>(name: N, input: CallInput<N>): Promise<Outcome<CallOutput<N>>>;
   /** Hands over a dropped file; only main gets its path. */
   drop(file: File): Promise<Outcome<CallOutput<'batch.drop'>>>;
+  dropFiles(files: readonly File[]): Promise<Outcome<CallOutput<'batch.dropFiles'>>>;
   /** Returns the function that stops listening. */
   on<E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void): () => void;
 }
@@ -49,6 +51,7 @@ export function openApi(bridge: Bridge): Api {
         return run(plain(input));
       }),
     drop: (file) => guarded('batch.drop', () => bridge['batch.drop'](file)),
+    dropFiles: (files) => guarded('batch.dropFiles', () => bridge['batch.dropFiles'](files)),
     on: (event, listener) => bridge.on(event, listener),
   };
 }

@@ -2,6 +2,7 @@ import type { Grounds } from '../../electron/contract/models/lookup.ts';
 import { SvelteMap } from 'svelte/reactivity';
 import type { Failure } from '../../electron/contract/errors.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
+import type { Queue } from '../../electron/contract/models/queue.ts';
 import type { Operation } from '../../electron/contract/operations.ts';
 import type { ConnectionView, TokenDefinition } from '../../electron/contract/models/connection.ts';
 import type { AppState, LockedAppState, LockState } from '../../electron/contract/models/app.ts';
@@ -20,6 +21,8 @@ export class AppStore {
   readonly api: Api;
   readonly revealed: RevealedValueStore;
   readonly jobs = new SvelteMap<string, Job>();
+  /** Files that run together, drafts of them included. */
+  readonly queues = new SvelteMap<string, Queue>();
   /** As it was before the app locked, where it did; null before the first one. */
   state = $state.raw<AppState | null>(null);
   /** All that main tells while the app is locked; null while it is not. */
@@ -63,6 +66,9 @@ export class AppStore {
     api.on('batch.job', (job) => {
       this.jobs.set(job.jobId, job);
     });
+    api.on('batch.queue', (queue) => {
+      this.queues.set(queue.queueId, queue);
+    });
     api.on('batch.removed', ({ jobId }) => void this.jobs.delete(jobId));
   }
 
@@ -86,6 +92,8 @@ export class AppStore {
     if (found === null) return;
     this.jobs.clear();
     for (const job of [...found, ...heard.values()]) this.jobs.set(job.jobId, job);
+    const queues = await this.api.call('batch.queues', {});
+    if (queues.ok) for (const queue of queues.value) this.queues.set(queue.queueId, queue);
   }
 
   async #readJobs(): Promise<Job[] | null> {

@@ -54,6 +54,32 @@ export const appMessages = {
       'Everything can’t be removed from this window.',
       'Close the app and run tokendesk --wipe in a terminal.',
     ),
+  'provided.unreachable': (f) =>
+    message(
+      `The connections that your administrator provides can’t be read now${f.subject === undefined ? '' : ` (${f.subject})`}.`,
+      'What was taken last stays in use. If this goes on, tell your administrator.',
+      'later',
+    ),
+  'provided.unsigned': () =>
+    message(
+      'The file with your administrator’s connections has no signature that holds, so it was not taken.',
+      'What was taken last stays in use. Tell your administrator.',
+    ),
+  'provided.signer': (f) =>
+    message(
+      `The file with your administrator’s connections is signed by ${f.subject ?? 'somebody else'}, who is not named in the settings of this computer, so it was not taken.`,
+      'What was taken last stays in use. Tell your administrator.',
+    ),
+  'provided.older': (f) =>
+    message(
+      `The file with your administrator’s connections is older than the one that was taken last${f.subject === undefined ? '' : ` (${f.subject})`}, so it was not taken.`,
+      'What was taken last stays in use. Tell your administrator.',
+    ),
+  'provided.invalid': (f) =>
+    message(
+      `The file with your administrator’s connections can’t be used${f.subject === undefined ? '' : ` (${f.subject})`}, so it was not taken.`,
+      'What was taken last stays in use. Tell your administrator.',
+    ),
   'settings.managed': () =>
     message('This setting is managed by your administrator.', 'Ask your administrator to change it.'),
   'reveal.throttled': (f) =>

@@ -251,6 +251,33 @@ export const batchMessages = {
       'The counts do not add up, so the batch does not count as finished.',
       'Run it again; if it happens again, contact support.',
     ),
+  'queue.unknown': () => message('These files are no longer listed.', 'Choose or drop them again.', 'now'),
+  'queue.busy': () =>
+    message('The files can’t do that in their present state.', 'Pause them, or wait until they are done.'),
+  'queue.columns': (f) =>
+    message(
+      `It has other columns than the first file${f.subject === undefined ? '' : ` (${f.subject})`}.`,
+      'Open it by itself.',
+    ),
+  'queue.sheet': (f) =>
+    message(
+      f.subject === undefined
+        ? 'It has several sheets, and the first file has one.'
+        : `It has no sheet ${f.subject}, which the first file was read from.`,
+      'Open it by itself.',
+    ),
+  'queue.twice': () => message('It is there once already.', 'Nothing has to be done.'),
+  'queue.folder': () => message('It is a folder.', 'Drop the files that are in it.'),
+  'queue.elsewhere': (f) =>
+    message(
+      `The files run on ${f.subject ?? 'another connection'}, and another connection is in use.`,
+      'Choose that connection again, then run the file.',
+    ),
+  'queue.too-many': (f) =>
+    message(
+      `These are more files than are taken at once${f.subject === undefined ? '' : `, which is ${f.subject}`}.`,
+      'Choose or drop fewer of them.',
+    ),
   'export.confirm': () =>
     message('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
   'export.passphrase': () => message('The passphrase is too short.', 'Use at least eight characters.', 'now'),

@@ -91,7 +91,7 @@ export const upgradeNotice = (before: string, now: string): string =>
 export function otherFilesNotice(others: number): string {
   if (others === 0) return '';
   const rest = others === 1 ? 'The other one was' : `The other ${others} were`;
-  return `Tokendesk opens one file at a time. ${rest} not opened: open them one after another.`;
+  return `The system hands over one file at a time. ${rest} not opened: drop them on the window together, and those of one kind run together.`;
 }
 
 /** What a person is told after a start with a settings file that could not be used as it was. */

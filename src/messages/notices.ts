@@ -1,6 +1,26 @@
 import type { Notice } from '../../electron/contract/models/batch.ts';
 import { formatCount, formatRows } from '../lib/format.ts';
 
+/** What a notice is of, in a few words. */
+export const noticeKinds: Readonly<Record<Notice['kind'], string>> = {
+  'row-malformed': 'rows with the wrong number of fields',
+  'bad-encoding': 'characters that do not fit the encoding',
+  nul: 'NUL characters',
+  'unclosed-quote': 'a quote that never closes',
+  'field-too-long': 'fields that are too long',
+  'header-duplicate': 'columns of one name',
+  'header-empty': 'columns without a name',
+  'header-damaged': 'a damaged header',
+  'header-repeated': 'the header once more',
+  'rows-in-cell': 'whole rows in a cell',
+  'single-quotes': 'single quotes around cells',
+  'escaped-quotes': 'quotes behind a backslash',
+  'excel-rounded': 'rounded numbers',
+  'formula-unevaluated': 'formulas without values',
+  'value-unfit': 'values that do not fit',
+  'looks-tokenized': 'what looks like tokens',
+};
+
 /** `sampled`: as many rows as were looked at, while the file is not counted to its end. */
 export function formatNotice({ kind, row, column, count }: Notice, sampled: number | null = null): string {
   const isOne = count === 1;

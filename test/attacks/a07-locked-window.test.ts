@@ -59,7 +59,7 @@ function stateOf(lock: () => AppState['lock']) {
     leftPartials: () => [],
     upgradedFrom: null,
     webhooks: () => null,
-    provided: () => [],
+    provided: () => ({ provided: [], providedFailure: null }),
     log: { bug: () => undefined },
   });
   return { state, sent };

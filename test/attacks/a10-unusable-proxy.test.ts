@@ -138,7 +138,7 @@ test('a state that can’t be read is logged, and rejects nowhere', async () => 
     leftPartials: () => [],
     upgradedFrom: null,
     webhooks: () => null,
-    provided: () => [],
+    provided: () => ({ provided: [], providedFailure: null }),
     log: {
       bug(place) {
         bugs.push(place);

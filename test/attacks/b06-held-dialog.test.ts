@@ -26,14 +26,23 @@ const asking: { confirm: () => Promise<true | null>; agree: (() => void) | null 
   confirm: () => Promise.resolve(true),
   agree: null,
 };
-const ids = { connection: '', job: '', report: '' };
+const ids = { connection: '', job: '', report: '', queue: '', queued: '' };
 
 const opened = (): Promise<string | null> => new Promise((resolve) => (dialog.answer = resolve));
 
 beforeAll(async () => {
   app = await openWholeApp({
     keyring,
-    platform: { chooseFile: opened, chooseTarget: opened, confirm: () => asking.confirm() },
+    platform: {
+      chooseFile: opened,
+      chooseFiles: async () => {
+        const file = await opened();
+        return file === null ? null : [file];
+      },
+      chooseFolder: opened,
+      chooseTarget: opened,
+      confirm: () => asking.confirm(),
+    },
   });
   const { id } = valueOf(await app.ask('connections.startBuiltIn', {}));
   valueOf(await app.ask('connections.choose', { id, policy: 'analyst' }));
@@ -46,9 +55,18 @@ beforeAll(async () => {
   const { sourceId } = valueOf(await app.ask('batch.paste', { text: `card\n${valueOf(made).token}\n` }));
   const plan = planOf([detokenize(0, { policy: 'analyst', definition: 'card-number' })]);
   ids.job = valueOf(await app.ask('batch.start', { sourceId, plan, grounds: null })).jobId;
-  const state = async (): Promise<string | undefined> =>
-    valueOf(await app.ask('batch.jobs', {})).flatMap((job) => ('state' in job ? [job.state] : []))[0];
-  await vi.waitFor(async () => expect(await state()).toBe('finished'), { timeout: 20_000 });
+  const references = ['one.csv', 'two.csv'].map((name) => path.join(app.home, name));
+  for (const file of references) fs.writeFileSync(file, `card\n${valueOf(made).token}\n`);
+  const several = valueOf(await app.ask('batch.dropFiles', { references }));
+  ids.queue = several.queue?.queueId ?? '';
+  ids.queued = several.queue?.files[0]?.fileId ?? '';
+  const begun = { queueId: ids.queue, sourceId: several.source?.sourceId ?? '', plan, grounds: null };
+  valueOf(await app.ask('batch.startQueue', begun));
+  const states = async (): Promise<string[]> =>
+    valueOf(await app.ask('batch.jobs', {})).map(({ state }) => state);
+  await vi.waitFor(async () => expect(await states()).toEqual(['finished', 'finished', 'finished']), {
+    timeout: 20_000,
+  });
   ids.report = valueOf(
     await app.ask('reports.workstation', { from: today, to: today, grouping: 'day' }),
   ).reportId;
@@ -86,6 +104,11 @@ const noEdits = { examples: [], fields: [] };
 const held: { readonly [N in CallName]?: [input: () => CallInput<N>, chosen: () => string] } = {
   'app.saveDiagnostics': [() => ({}), () => target('diagnostics.txt')],
   'batch.choose': [() => ({}), () => profile],
+  'batch.chooseFiles': [() => ({}), () => profile],
+  'batch.exportQueue': [
+    () => ({ ...plainExport, rows: 'all', queueId: ids.queue, files: [ids.queued], grounds: someGrounds }),
+    () => elsewhere,
+  ],
   'batch.export': [
     () => ({ ...plainExport, jobId: ids.job, content: 'cleartext', grounds: someGrounds }),
     () => target('cards.csv'),
@@ -197,7 +220,7 @@ test('no module has a dialog that the table above does not know', () => {
   const outside = source('electron').filter((file) => !/^electron\/(platform\/|main\.ts)/.test(file));
   const uses = outside.flatMap((file) =>
     Array.from(
-      fs.readFileSync(file, 'utf8').matchAll(/await [\w.]*\b(chooseFile|chooseTarget)\(/g),
+      fs.readFileSync(file, 'utf8').matchAll(/await [\w.]*\b(chooseFiles?|chooseFolder|chooseTarget)\(/g),
       () => file,
     ),
   );

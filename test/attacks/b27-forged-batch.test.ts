@@ -73,6 +73,7 @@ function plainSpec(file: string, said: Partial<JobSpec> & Pick<JobSpec, 'jobId'>
     columns: ['card'],
     startedAt: new Date().toISOString(),
     mapping: null,
+    queued: null,
     run: null,
     ...said,
   };

@@ -88,6 +88,8 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
     parser: testParser,
     platform: {
       chooseFile: () => Promise.resolve(path),
+      chooseFiles: () => Promise.resolve(null),
+      chooseFolder: () => Promise.resolve(null),
       chooseTarget: () => Promise.resolve(options.output),
       droppedFile: () => Promise.resolve(null),
       showInFolder: () => false,

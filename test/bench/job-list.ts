@@ -60,6 +60,7 @@ const spec = (jobId: string, at: number): JobSpec => ({
   columns: ['case', 'card', 'card_token'],
   startedAt: new Date(Date.UTC(2026, 0, 1) + at * 60_000).toISOString(),
   mapping: null,
+  queued: null,
   run: null,
 });
 

@@ -5,7 +5,17 @@ import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { createAuthority } from '../faults/certificates.ts';
 import { expect, openApp, test } from '../support/app-fixture.ts';
-import { choose, chooseFile, connect, go, map, readSum, run, startBuiltIn } from '../support/page-actions.ts';
+import {
+  choose,
+  chooseFile,
+  connect,
+  go,
+  map,
+  readSum,
+  run,
+  startBuiltIn,
+  systemDialogs,
+} from '../support/page-actions.ts';
 
 /** Tokens nobody made, one empty line, one field too many. */
 function writeStrange(home: string): string {
@@ -147,7 +157,7 @@ test('a saved mapping is suggested by its header, removed without a question, an
 
   await reopen();
   await expect(note).toHaveText(
-    'The mapping “Strange weekly” was saved for these columns and is filled in. As strange.csv: 4 rows (as then), 1 not valid (as then), no new note. Ctrl Enter runs it.',
+    'The mapping “Strange weekly” was saved for these columns and is filled in. As strange.csv: 4 rows, 1 bad as before. Ctrl Enter runs it.',
   );
   await expect(mapped).toBeVisible();
   await page.getByRole('button', { name: 'Don’t use it' }).click();
@@ -166,6 +176,41 @@ test('a saved mapping is suggested by its header, removed without a question, an
   await reopen();
   await expect(note).toHaveText('');
   await expect(mapped).toHaveCount(0);
+
+  // Several files, by keyboard from the dialog to the folder.
+  const out = path.join(home, 'out');
+  fs.mkdirSync(out);
+  const named = (name: string, text: string): string => {
+    fs.writeFileSync(path.join(home, name), text);
+    return path.join(home, name);
+  };
+  const card = '4111118124045251';
+  const files = [
+    named('january.csv', `case,card\nD-1,${card}\nD-2,\n`),
+    named('february.csv', `case,card\nD-3,${card}\n`),
+    named('merchants.csv', 'merchant,city\nM-1,Ghent\n'),
+  ];
+  await systemDialogs.get(page)?.(...files);
+  await page.keyboard.press('Control+O');
+  await expect(page.getByRole('status', { name: 'Kinds of files' })).toHaveText(
+    '2 files of one kind · 1 of another kind',
+  );
+  await expect(page.getByRole('list', { name: 'Not run with the others' })).toContainText(
+    'It has other columns than the first file',
+  );
+  await map(page, 'card', 'Tokenize', 'Card number');
+  await expect(page.getByRole('button', { name: /^Run 2 files on/ })).toBeEnabled();
+  await page.keyboard.press('Control+Enter');
+  await expect(page.getByRole('status', { name: 'Sum' })).toContainText(
+    /3 rows = 2 succeeded \+ 1 blank\s+in 2 files/,
+    { timeout: 30_000 },
+  );
+  await page.keyboard.press('Control+E');
+  await systemDialogs.get(page)?.(out);
+  await page.getByRole('button', { name: 'Export 2 files', exact: true }).last().click();
+  await expect(page.getByRole('status', { name: 'Exported' })).toHaveText('2 files saved');
+  expect(fs.readdirSync(out).sort()).toEqual(['february_tokens.csv', 'january_tokens.csv']);
+  expect(fs.readFileSync(path.join(out, 'january_tokens.csv'), 'utf8')).not.toContain(card);
 });
 
 test('a failed request is tried again with what is known of it', async ({ page, home }) => {

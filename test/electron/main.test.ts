@@ -14,6 +14,7 @@ import { electronOnChromium } from '../../scripts/electron-binary.ts';
 import defaultSeed from '../../resources/built-in-service-seed.json' with { type: 'json' };
 import { startBuiltInTarget } from '../support/built-in-target.ts';
 import { logFolder, testKey } from '../support/audit-folder.ts';
+import { documentedCommands } from '../support/documented-commands.ts';
 import { documentedNames } from '../support/documented-names.ts';
 import { launchApp, type LaunchedApp } from '../support/launch-app.ts';
 import { runApp, runUntilExit } from '../support/run-app.ts';
@@ -140,6 +141,26 @@ describe('an open app', () => {
       });
     await expect.poll(front).toEqual([true, false]);
     expect((await app.outward()).slice(before).join()).toContain('event:app.opened');
+  });
+
+  test('what the launcher offers beside the window is done in the one that is open', async () => {
+    const page = app.page;
+    expect(await runApp([`--user-data-dir=${home}`, '--new-batch'])).toMatchObject({ code: 0, left: [] });
+    await expect.poll(() => page.title()).toContain('Batch');
+    await app.application.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.minimize());
+    expect(await runApp([`--user-data-dir=${home}`, '--lock'])).toMatchObject({ code: 0, left: [] });
+    await expect.poll(() => ask('app.state', {})).toMatchObject({ value: { lock: { locked: true } } });
+    // Whoever locks does not want to see it.
+    const isMinimized = () =>
+      app.application.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isMinimized());
+    expect(await isMinimized()).toBe(true);
+    await app.application.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.restore());
+    // Where none is open there is nothing to lock.
+    const other = tempFolder();
+    expect(await runApp([`--user-data-dir=${path.join(other, 'home')}`, '--lock'])).toMatchObject({
+      code: 0,
+      left: [],
+    });
   });
 
   test('closing its window ends it, and what it left is for this user only', async () => {
@@ -474,6 +495,28 @@ test('a command waits for another one that has the folder; a signal ends the wai
       .map((line): unknown => JSON.parse(line)),
   ).toEqual([waits]);
   expect(fs.existsSync(path.join(home, 'desk.lock'))).toBe(false);
+});
+
+/** What changes nothing, and needs no file of a person. */
+const harmless = /^(?:--version|--help|--check-policy|--self-check|--verify-audit|jobs(?: --json)?)$/;
+
+test('what the documents name and changes nothing is given as it stands, and ends as they say', async () => {
+  const lines = documentedCommands()
+    .filter(({ program }) => program === 'tokendesk')
+    .map(({ args }) => args.join(' '));
+  const { env } = emptyAppData();
+  const ended: Record<string, number | null> = {};
+  for (const line of new Set(lines.filter((one) => harmless.test(one))))
+    ended[line] = (await runApp(line.split(' '), { env })).code;
+  // Not packaged, so the installation is not whole; and nobody has a log yet.
+  expect(ended).toEqual({
+    '--self-check': 1,
+    '--version': 0,
+    '--check-policy': 0,
+    '--verify-audit': 2,
+    jobs: 0,
+    'jobs --json': 0,
+  });
 });
 
 test('--user-data-dir names the folder of all that is written', async () => {

@@ -26,7 +26,7 @@ const recorder = `
   const handle = ipcMain.handle.bind(ipcMain);
   ipcMain.handle = (channel, handler) =>
     handle(channel, (event, payload) => {
-      if (channel === 'call:batch.drop') dropped.push(payload);
+      if (channel.startsWith('call:batch.drop')) dropped.push(payload);
       return handler(event, payload);
     });
 `;
@@ -112,6 +112,16 @@ describe('in the page', () => {
     expect(await dropped()).toEqual([{ reference: file }]);
     expect(answer).toMatchObject({ ok: true, value: { name: 'cards.csv' } });
     expect(JSON.stringify(answer)).not.toContain(folder);
+  });
+
+  test('of several files main gets each path', async () => {
+    await app.page.evaluate(() =>
+      (globalThis as unknown as Page).tokendesk['batch.dropFiles']?.([
+        new File(['x'], 'a'),
+        new File(['x'], 'b'),
+      ]),
+    );
+    expect(await dropped()).toEqual([{ references: ['', ''] }]);
   });
 
   test('a file made by a script has no path', async () => {

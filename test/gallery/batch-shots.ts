@@ -18,7 +18,56 @@ const listOfBatches = async (page: Page): Promise<void> => {
   await page.getByText('Batches on this computer').waitFor();
 };
 
+const openQueue = async (page: Page): Promise<void> => {
+  await go(page, 'Batch');
+  await page.getByRole('button', { name: /^Open disputes-01.csv and/ }).click();
+  await page.getByRole('region', { name: 'Files', exact: true }).waitFor();
+};
+
 export const batchShots: Shot[] = [
+  {
+    name: 'queue-draft',
+    scene: 'queue-draft',
+    steps: async (page) => {
+      await draft(page);
+      await page.getByText('3 files of one kind').waitFor();
+    },
+  },
+  { name: 'queue-list', scene: 'queue-running', steps: listOfBatches },
+  { name: 'queue-running', scene: 'queue-running', steps: openQueue },
+  { name: 'queue-asking', scene: 'queue-asking', steps: openQueue },
+  { name: 'queue-finished', scene: 'queue-finished', steps: openQueue },
+  {
+    name: 'queue-finished-end',
+    scene: 'queue-finished',
+    steps: async (page) => {
+      await openQueue(page);
+      await page.getByRole('heading', { name: 'Not run with them' }).scrollIntoViewIfNeeded();
+    },
+  },
+  {
+    name: 'queue-export',
+    scene: 'queue-finished',
+    steps: async (page) => {
+      await openQueue(page);
+      await page.keyboard.press('Control+e');
+      await page.getByText('With cleartext', { exact: true }).click();
+      await page.getByText(/^The files will hold cleartext/).waitFor();
+    },
+  },
+  {
+    name: 'queue-exported',
+    scene: 'queue-finished',
+    steps: async (page) => {
+      await openQueue(page);
+      await page.keyboard.press('Control+e');
+      await page
+        .getByRole('region', { name: 'Export' })
+        .getByRole('button', { name: /^Export/ })
+        .click();
+      await page.getByRole('status', { name: 'Exported' }).waitFor();
+    },
+  },
   { name: 'brake-paused', scene: 'braked', steps: (page) => openJob(page, 'braked.csv') },
   {
     name: 'brake-change',

@@ -40,7 +40,7 @@ test('each template has every setting, and no other', () => {
     properties: object;
     additionalProperties: boolean;
   };
-  expect(Object.keys(schema.properties).sort()).toEqual(names);
+  expect(Object.keys(schema.properties).sort()).toEqual(['$schema', ...names]);
   expect(schema.additionalProperties).toBe(false);
   expect(values(read('Tokendesk.admx'), 'policy', 'name').sort()).toEqual(names);
   expect(values(read('app.tokendesk.plist'), 'key', 'text').sort()).toEqual(names);
@@ -66,9 +66,14 @@ test('what group policy writes for each kind of value is read as that kind', () 
   const admx = read('Tokendesk.admx');
   const head =
     'Windows Registry Editor Version 5.00\r\n[HKEY_LOCAL_MACHINE\\Software\\Policies\\Tokendesk]\r\n';
+  /** A list of one text. */
+  const list = (text: string): string =>
+    `hex(7):${[...Buffer.from(`${text}\0\0`, 'utf16le')].map((byte) => byte.toString(16).padStart(2, '0')).join()}`;
   const written = [
     ...values(admx, 'decimal', 'valueName').map((name) => `"${name}"=dword:0000000a`),
-    ...values(admx, 'multiText', 'valueName').map((name) => `"${name}"=hex(7):61,00,00,00,00,00`),
+    ...values(admx, 'multiText', 'valueName').map(
+      (name) => `"${name}"=${list('a'.repeat(name === 'connectionsSigners' ? 64 : 1))}`,
+    ),
     ...values(admx, 'text', 'valueName').map((name) => `"${name}"="127.0.0.1"`),
     ...values(admx, 'enum', 'valueName').map((name) => `"${name}"="forbidden"`),
     ...values(admx, 'policy', 'valueName').map((name) => `"${name}"=dword:00000001`),

@@ -100,8 +100,8 @@ describe('messages', () => {
   it('says of several files that one was opened, and of an upgrade which version it is', () => {
     expect([0, 1, 2].map(otherFilesNotice)).toEqual([
       '',
-      'Tokendesk opens one file at a time. The other one was not opened: open them one after another.',
-      'Tokendesk opens one file at a time. The other 2 were not opened: open them one after another.',
+      'The system hands over one file at a time. The other one was not opened: drop them on the window together, and those of one kind run together.',
+      'The system hands over one file at a time. The other 2 were not opened: drop them on the window together, and those of one kind run together.',
     ]);
     expect(upgradeNotice('0.0.9', '0.1.0')).toBe('Tokendesk is version 0.1.0 now. It was 0.0.9.');
   });

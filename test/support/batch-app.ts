@@ -21,6 +21,7 @@ import type {
   Plan,
   Preflight,
 } from '../../electron/contract/models/batch.ts';
+import type { Queue } from '../../electron/contract/models/queue.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import type { Grounds } from '../../electron/contract/models/lookup.ts';
 import { nothingLogged, noGuesses, sharedCounts } from './disclosures.ts';
@@ -202,6 +203,11 @@ export interface TestApp {
   onExporting: (progress: EventPayload<'batch.exporting'>) => void;
   /** Where the next export goes. */
   target: string | null;
+  /** What is chosen in the next dialog for several files. */
+  chosen: string[] | null;
+  /** Where the results of a queue go. */
+  exportFolder: string | null;
+  readonly queues: Queue[];
   /** What the save dialogs proposed. */
   readonly suggested: { name: string; beside: string | null }[];
   write(name: string, content: string | Buffer): Promise<string>;
@@ -291,6 +297,8 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     parser: testParser,
     platform: {
       chooseFile: () => Promise.resolve(chosen),
+      chooseFiles: () => Promise.resolve(app.chosen),
+      chooseFolder: () => Promise.resolve(app.exportFolder),
       chooseTarget(suggestion) {
         app.suggested.push(suggestion);
         return Promise.resolve(app.target === '' ? join(folder, suggestion.name) : app.target);
@@ -302,6 +310,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
         if (event === 'batch.comparing') app.onComparing(payload as EventPayload<'batch.comparing'>);
         if (event === 'batch.exporting') app.onExporting(payload as EventPayload<'batch.exporting'>);
         if (event === 'batch.preflight') app.preflights.push(payload as Preflight);
+        if (event === 'batch.queue') app.queues.push(payload as Queue);
         if (event !== 'batch.job') return;
         const job = payload as Job;
         app.jobs.push(job);
@@ -340,6 +349,9 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     onComparing: () => undefined,
     onExporting: () => undefined,
     target: '',
+    chosen: null,
+    exportFolder: null,
+    queues: [],
     suggested: [],
     batch: createBatch(options),
     async write(name, content) {

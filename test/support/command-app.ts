@@ -27,16 +27,21 @@ export async function openCommand(given: WholeAppOptions = {}) {
       await whole.close();
       fs.rmSync(folder, { recursive: true, force: true });
     },
+    audit,
     /** Requests that the audit log has of an operation. */
-    sent(operation: string): number {
-      const audit = path.join(whole.home, 'audit');
-      return fs
-        .readdirSync(audit)
-        .filter((name) => name.endsWith('.jsonl'))
-        .flatMap((name) => fs.readFileSync(path.join(audit, name), 'utf8').split('\n'))
-        .filter((line) => line.includes(`"action":"${operation}"`) && line.includes('"phase":"begun"'))
-        .length;
-    },
+    sent: (operation: string): number =>
+      audit().filter(({ action, phase }) => action === operation && phase === 'begun').length,
   };
+
+  /** Its lines. */
+  function audit(): Record<string, unknown>[] {
+    const folder = path.join(whole.home, 'audit');
+    return fs
+      .readdirSync(folder)
+      .filter((name) => name.endsWith('.jsonl'))
+      .sort()
+      .flatMap((name) => fs.readFileSync(path.join(folder, name), 'utf8').trim().split('\n'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
 }
 export type Command = Awaited<ReturnType<typeof openCommand>>;

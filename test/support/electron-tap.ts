@@ -8,8 +8,8 @@ export type Interruption = Exclude<AwaySignal, 'quit' | 'renderer-gone'>;
 export interface Tap {
   /** Every answer and event that went to the window, as JSON. */
   readonly outward: string[];
-  /** The person will choose this file when next asked. */
-  choose(file: string): void;
+  /** The person will choose these files, or this folder, when next asked. */
+  choose(files: string[]): void;
   /** Plays a signal of the system. */
   interrupt(signal: Interruption): void;
 }
@@ -38,7 +38,7 @@ export function tapMain(electron: TappedModules, { home, downloads, administrato
   const fs = process.getBuiltinModule('node:fs');
   const path = process.getBuiltinModule('node:path');
   const outward: string[] = [];
-  const chosen: string[] = [];
+  const chosen: string[][] = [];
   const tell = (message: unknown): void => void outward.push(JSON.stringify(message));
 
   // The switch moves what Chromium itself keeps; this is the documented way for everything else.
@@ -88,8 +88,8 @@ export function tapMain(electron: TappedModules, { home, downloads, administrato
   });
 
   dialog.showOpenDialog = () => {
-    const file = chosen.shift();
-    return Promise.resolve({ canceled: file === undefined, filePaths: file === undefined ? [] : [file] });
+    const filePaths = chosen.shift() ?? [];
+    return Promise.resolve({ canceled: filePaths.length === 0, filePaths });
   };
   // It would wait for somebody to read it.
   dialog.showErrorBox = (title, content) => {
@@ -107,7 +107,7 @@ export function tapMain(electron: TappedModules, { home, downloads, administrato
 
   return {
     outward,
-    choose: (file) => void chosen.push(file),
+    choose: (files) => void chosen.push(files),
     interrupt(signal) {
       if (signal === 'blur') for (const window of BrowserWindow.getAllWindows()) window.emit('blur');
       else powerMonitor.emit(signal === 'screen-locked' ? 'lock-screen' : signal);

@@ -83,10 +83,10 @@ export async function launchApp({
       return ended;
     });
   page.setDefaultTimeout(15_000);
-  systemDialogs.set(page, (file) =>
+  systemDialogs.set(page, (...files) =>
     application.evaluate((_module, chosen) => {
       (globalThis as Tapped).appTap.choose(chosen);
-    }, file),
+    }, files),
   );
   let closing: Promise<void> | undefined;
   return {

@@ -72,7 +72,7 @@ export async function reveal(page: Page, caseReference: string): Promise<void> {
 }
 
 /** The file dialog is the system's, which no test tool reaches: says beforehand what will be chosen. */
-export const systemDialogs = new WeakMap<Page, (file: string) => Promise<void>>();
+export const systemDialogs = new WeakMap<Page, (...files: string[]) => Promise<void>>();
 
 /** Chooses a file the way the system's dialog would give it. */
 export async function chooseFile(page: Page, file: string, button = 'Choose a file'): Promise<void> {

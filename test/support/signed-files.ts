@@ -5,7 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
 import { done } from '../../electron/contract/errors.ts';
-import { evidenceKey, writeEvidence } from '../../electron/evidence/evidence.ts';
+import { writeEvidence } from '../../electron/evidence/evidence.ts';
+import { signingKey } from '../../electron/storage/signed-document.ts';
 import { createReceipts } from '../../electron/evidence/receipt.ts';
 import { writeVerifiers } from '../../scripts/write-verifiers.ts';
 import { logFolder, testKey, value } from './audit-folder.ts';
@@ -215,7 +216,7 @@ export function sign(
   edit(file, (document) => {
     Reflect.deleteProperty(document, 'signature');
     change(document);
-    const key = evidenceKey(new Uint8Array(32).fill(seed));
+    const key = signingKey(new Uint8Array(32).fill(seed));
     document.signature = {
       algorithm: 'Ed25519',
       publicKey: key.publicKey.toString('base64'),

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { openApp } from '../../electron/app/compose.ts';
+import type { Statements } from '../../electron/app/statements.ts';
 import type { AppOptions } from '../../electron/app/options.ts';
 import type { CallInput, CallName, CallOutput, EventName } from '../../electron/contract/calls.ts';
 import type { Outcome } from '../../electron/contract/errors.ts';
@@ -27,6 +28,7 @@ export interface WholeApp {
   ask<N extends CallName>(call: N, input: CallInput<N>): Promise<Outcome<CallOutput<N>>>;
   /** The person will choose this file when next asked. */
   choose(file: string): void;
+  readonly statements: Statements;
   away(signal: AwaySignal): void;
   close(): Promise<void>;
 }
@@ -67,6 +69,8 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     send: (name, payload) => void events.push({ name, payload }),
     confirm: () => Promise.resolve(true),
     chooseFile: () => Promise.resolve(chosen),
+    chooseFiles: () => Promise.resolve(chosen === null ? null : [chosen]),
+    chooseFolder: () => Promise.resolve(home),
     chooseTarget: ({ name }) => Promise.resolve(path.join(home, `${++targets}-${name}`)),
     droppedFile: (reference) => Promise.resolve(reference),
     openFolder: () => Promise.resolve(false),
@@ -124,6 +128,7 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
       (await router?.({ origin, isMainFrame: true }, call, input)) as Outcome<never>,
     events,
     bugs,
+    statements: app.statements,
     choose: (file) => void (chosen = file),
     away: (signal) => away.forEach((listener) => listener(signal)),
     close,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventPayload, Handlers } from '../../contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
-import type { Plan } from '../../contract/models/batch.ts';
+import type { Plan, Preflight } from '../../contract/models/batch.ts';
 import type { Connection } from '../../contract/models/connection.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { ServiceClient } from '../../service/service-client.ts';
@@ -10,7 +10,7 @@ import type { OwnTokens } from '../output/own-tokens.ts';
 import { firstRows, tryRows } from '../output/try-rows.ts';
 import { disclosingActs, openAll } from '../planning/disclosing-acts.ts';
 import { checkPlan, type ColumnWork, type Counted, type Draft } from '../planning/plan.ts';
-import { runPreflight, uncounted } from '../planning/preflight.ts';
+import { countedOf, runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns } from '../reading/columns.ts';
 import { noticedRows, preview } from '../reading/preview.ts';
 import type { Format } from '../reading/read-rows.ts';
@@ -44,7 +44,9 @@ export interface Drafts {
   checkTokens(draft: Draft, mayBeTokens: boolean | undefined): Promise<Outcome<null>>;
   /** As preflight counted the source, or counted now. Failures: file.*, row.field-too-long. */
   count(draft: Draft): Promise<Outcome<Counted>>;
-  readonly sources: Pick<Sources, 'find' | 'openPath' | 'openStored'>;
+  /** A preflight to its end. Failures: those of `check` and `count`; service.cancelled once `signal` is aborted. */
+  preflight(sourceId: string, plan: Plan, signal: AbortSignal): Promise<Outcome<Preflight>>;
+  readonly sources: Omit<Sources, 'closeAll' | 'removeStale'>;
   /** Removes what processes that have ended left behind. */
   removeStale(): Promise<void>;
   close(): Promise<void>;
@@ -108,13 +110,13 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
   }
 
   /** Counts the whole source; the window gets the counts as events. A second count of a source replaces the first. */
-  function beginPreflight(
+  async function runWholePreflight(
     sourceId: string,
     { opened, format, work, connection }: Draft,
     { batchSize, rules }: Pick<ServiceClient, 'batchSize' | 'rules'>,
-  ): void {
+    abort = new AbortController(),
+  ): Promise<Outcome<Preflight>> {
     preflights.get(sourceId)?.abort();
-    const abort = new AbortController();
     preflights.set(sourceId, abort);
     const report = (counts: EventPayload<'batch.preflight'>): void => {
       if (!abort.signal.aborted) platform.send('batch.preflight', counts);
@@ -127,18 +129,32 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     const onChunk = spread.add;
     const { signal } = abort;
     const guesses = foreseeGuesses(work, connection);
-    void runPreflight({ opened, format, work, rates, maxLength, report, signal, onChunk, guesses }).then(
-      (found) => {
-        if (!found.ok) {
-          report({ ...uncounted(sourceId), failure: found.failure });
-          return;
-        }
-        const { counts, crc } = found.value;
-        if (counts.done) counted.set(format, { rows: counts.rows, guesses: counts.guesses, crc });
-        report(counts);
-      },
-      () => undefined,
-    );
+    const reading = { opened, format, work, rates, maxLength, report, signal, onChunk, guesses };
+    const found = await runPreflight(reading);
+    if (preflights.get(sourceId) === abort) preflights.delete(sourceId);
+    if (!found.ok) {
+      report({ ...uncounted(sourceId), failure: found.failure });
+      return found;
+    }
+    const { counts, crc } = found.value;
+    if (counts.done) counted.set(format, countedOf(counts, crc));
+    report(counts);
+    return counts.done ? done(counts) : failed('service.cancelled');
+  }
+
+  async function preflight(sourceId: string, plan: Plan, signal: AbortSignal): Promise<Outcome<Preflight>> {
+    const checked = await checkWithClient(sourceId, plan);
+    if (!checked.ok) return checked;
+    if (signal.aborted) return failed('service.cancelled');
+    const abort = new AbortController();
+    const end = (): void => {
+      abort.abort();
+    };
+    signal.addEventListener('abort', end, { once: true });
+    const { draft, client } = checked.value;
+    const found = await runWholePreflight(sourceId, draft, client, abort);
+    signal.removeEventListener('abort', end);
+    return found;
   }
 
   /** By column that is tokenized. */
@@ -166,7 +182,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     });
     if (!read.ok) return read;
     const { counts, crc } = read.value;
-    const found = { rows: counts.rows, guesses: counts.guesses, crc };
+    const found = countedOf(counts, crc);
     counted.set(format, found);
     return done(found);
   }
@@ -243,7 +259,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       const checked = await checkWithClient(sourceId, plan);
       if (!checked.ok) return checked;
       const { draft, client } = checked.value;
-      beginPreflight(sourceId, draft, client);
+      void runWholePreflight(sourceId, draft, client).catch(() => undefined);
       return done(uncounted(sourceId));
     },
     async 'batch.testPattern'({ pattern, samples, own }) {
@@ -295,11 +311,12 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     identify,
     checkTokens,
     count,
+    preflight,
     sources,
     removeStale: () => sources.removeStale(),
     async close() {
       for (const preflight of preflights.values()) preflight.abort();
-      await sources.close();
+      await sources.closeAll();
     },
   };
 }

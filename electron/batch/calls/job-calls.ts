@@ -24,10 +24,12 @@ import { indexOfRow } from '../storing/result-store.ts';
 import { createCorrectionCalls } from './correction-calls.ts';
 import type { DraftCalls, Drafts } from './draft-calls.ts';
 import { withChunks } from './open-chunks.ts';
+import type { JobActs } from './job-acts.ts';
+import type { QueueCalls } from './queue-calls.ts';
 
 const reportEveryMs = 100;
 
-type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls | keyof MappingCalls>;
+type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls | keyof MappingCalls | keyof QueueCalls>;
 
 /** What a person does with a job and its results. */
 export function createJobCalls(
@@ -38,7 +40,7 @@ export function createJobCalls(
   },
   drafts: Pick<Drafts, 'check' | 'checkTokens' | 'count' | 'identify' | 'sources'>,
   jobs: JobList,
-): JobCalls & { readonly forget: (jobId: string) => void } {
+): JobActs & { readonly calls: JobCalls } {
   async function withJob<T>(jobId: string, act: (job: BatchJob) => Promise<Outcome<T>>): Promise<Outcome<T>> {
     const job = await jobs.find(jobId);
     return job.ok ? act(job.value) : job;
@@ -123,14 +125,73 @@ export function createJobCalls(
     return options.unfinished.during({ ...about, target: receiptFile(target) }, () => options.receipt(facts));
   }
 
-  /** What is held of the rows of a job that is gone. */
   function forget(jobId: string): void {
     views.forget(jobId);
     checks.forget(jobId);
   }
 
-  return {
-    forget,
+  const start: JobActs['start'] = async ({ sourceId, plan, grounds, queued = null, where, ...asked }) => {
+    const { mayBeTokens, mapping, takesUp } = asked;
+    const checked = await drafts.check(sourceId, plan);
+    if (!checked.ok) return checked;
+    const draft = checked.value;
+    const { id, environment } = draft.connection;
+    if (where !== undefined && (where.id !== id || where.environment !== environment))
+      return failed('queue.elsewhere', { subject: where.name });
+    const meant = await drafts.checkTokens(draft, mayBeTokens);
+    if (!meant.ok) return meant;
+    // Without a reason nothing is counted or stored.
+    const isDisclosing = draft.work.some((column) => column.isDisclosing);
+    if (isDisclosing && grounds === null) return failed('reveal.reason-required');
+    const counted = isDisclosing ? await drafts.count(draft) : done(draft.counted);
+    if (!counted.ok) return counted;
+    const isFoundAgain = mapping !== undefined && takesUp === true;
+    const run = isFoundAgain ? await drafts.identify(draft, mapping) : done(null);
+    if (!run.ok) return run;
+    const begun = { mapping: mapping ?? null, run: run.value, queued };
+    const job = await jobs.create({ ...draft, counted: counted.value }, plan, begun);
+    if (!job.ok) return job;
+    const { jobId } = job.value.spec;
+    const { rows, guesses } = counted.value ?? { rows: 0, guesses: 0 };
+    const started = await job.value.start(draft.starts, { grounds, rows, guesses });
+    if (started.ok) return done({ jobId });
+    jobs.remove(jobId);
+    await job.value.discard();
+    return started;
+  };
+
+  const write: JobActs['write'] = async (
+    choice,
+    { target: chooseTarget, stop = new AbortController() } = {},
+  ) => {
+    const { jobId } = choice;
+    const request = await withShownRows(choice);
+    if (!request.ok) return request;
+    exports.set(jobId, stop);
+    const platform = { ...options.platform, ...(chooseTarget !== undefined && { chooseTarget }) };
+    const writing = { ...options, platform, checks, signal: stop.signal, report: exportReporter(jobId) };
+    const exported = await withJob(jobId, async (job) => {
+      const { mapping } = job.spec;
+      const { folder = null } = (await options.mappings.exported(mapping)) ?? {};
+      const sign = (parts: ReceiptParts) => signReceipt(job, parts);
+      const receipt = choice.receipt === true ? sign : null;
+      const written = await exportJob({ ...writing, folder, receipt }, job, request.value);
+      // A command writes as it was told: what a person chose stays.
+      if (written.ok && written.value !== null && choice.receipt !== true)
+        await options.mappings.rememberExport(job.view(), choice, dirname(written.value.target));
+      return written;
+    });
+    if (exports.get(jobId) === stop) exports.delete(jobId);
+    if (!exported.ok || exported.value === null) return exported as Outcome<null>;
+    const { target, ...sum } = exported.value;
+    return done({
+      ...sum,
+      exportId: exportedFiles.add(target),
+      folder: dirname(target),
+    });
+  };
+
+  const calls: JobCalls = {
     ...corrections,
     async 'batch.takeUp'({ sourceId, plan, mapping }) {
       const checked = await drafts.check(sourceId, plan);
@@ -140,31 +201,7 @@ export function createJobCalls(
       const job = await jobs.findRun(run.value, plan);
       return job.ok ? done(job.value?.view() ?? null) : job;
     },
-    async 'batch.start'({ sourceId, plan, grounds, mayBeTokens, mapping, takesUp }) {
-      const checked = await drafts.check(sourceId, plan);
-      if (!checked.ok) return checked;
-      const draft = checked.value;
-      const meant = await drafts.checkTokens(draft, mayBeTokens);
-      if (!meant.ok) return meant;
-      // Without a reason nothing is counted or stored.
-      const isDisclosing = draft.work.some((column) => column.isDisclosing);
-      if (isDisclosing && grounds === null) return failed('reveal.reason-required');
-      const counted = isDisclosing ? await drafts.count(draft) : done(draft.counted);
-      if (!counted.ok) return counted;
-      const isFoundAgain = mapping !== undefined && takesUp === true;
-      const run = isFoundAgain ? await drafts.identify(draft, mapping) : done(null);
-      if (!run.ok) return run;
-      const begun = { mapping: mapping ?? null, run: run.value };
-      const job = await jobs.create({ ...draft, counted: counted.value }, plan, begun);
-      if (!job.ok) return job;
-      const { jobId } = job.value.spec;
-      const { rows, guesses } = counted.value ?? { rows: 0, guesses: 0 };
-      const started = await job.value.start(draft.starts, { grounds, rows, guesses });
-      if (started.ok) return done({ jobId });
-      jobs.remove(jobId);
-      await job.value.discard();
-      return started;
-    },
+    'batch.start': (asked) => start(asked),
     'batch.pause': ({ jobId }) => command(jobId, (job) => job.pause()),
     'batch.resume': ({ jobId, grounds = null }) => command(jobId, (job) => job.resume(grounds)),
     'batch.cancel': ({ jobId }) => command(jobId, (job) => job.cancel()),
@@ -256,39 +293,14 @@ export function createJobCalls(
       if (looks.get(jobId) === look) looks.delete(jobId);
       return remaining;
     },
-    'batch.export': async (choice) => {
-      const { jobId } = choice;
-      const request = await withShownRows(choice);
-      if (!request.ok) return request;
-      const stop = new AbortController();
-      exports.set(jobId, stop);
-      const writing = { ...options, checks, signal: stop.signal, report: exportReporter(jobId) };
-      const exported = await withJob(jobId, async (job) => {
-        const { mapping } = job.spec;
-        const { folder = null } = (await options.mappings.exported(mapping)) ?? {};
-        const sign = (parts: ReceiptParts) => signReceipt(job, parts);
-        const receipt = choice.receipt === true ? sign : null;
-        const written = await exportJob({ ...writing, folder, receipt }, job, request.value);
-        // A command writes as it was told: what a person chose stays.
-        if (written.ok && written.value !== null && choice.receipt !== true)
-          await options.mappings.rememberExport(mapping, choice, dirname(written.value.target));
-        return written;
-      });
-      if (exports.get(jobId) === stop) exports.delete(jobId);
-      if (!exported.ok || exported.value === null) return exported as Outcome<null>;
-      const { target, ...sum } = exported.value;
-      return done({
-        ...sum,
-        exportId: exportedFiles.add(target),
-        folder: dirname(target),
-      });
-    },
+    'batch.export': (choice) => write(choice),
     'batch.stopExport'({ jobId }) {
       exports.get(jobId)?.abort();
       return Promise.resolve(done({}));
     },
     'batch.showExport': ({ exportId }) => exportedFiles.show(exportId),
   };
+  return { calls, start, write, forget };
 }
 
 /** Of a batch that the window began: null where its rows are a copy, which no file has the hash of. */

@@ -47,7 +47,7 @@ interface Place {
 
 /** `holds`: whether what is written can hold a cell; one that it can't is left empty. */
 export function createLeakCheck(
-  { delimiter, newline }: Pick<Format, 'delimiter' | 'newline'>,
+  { delimiter, newline, json }: Pick<Format, 'delimiter' | 'newline' | 'json'>,
   sent: SentValues,
   holds: (cell: string) => boolean = () => true,
 ): LeakCheck {

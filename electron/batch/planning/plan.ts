@@ -1,6 +1,6 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { matchExpression, type MatchExpression } from '../../contract/match-expression.ts';
-import type { ColumnPlan, Plan, PolicyChange } from '../../contract/models/batch.ts';
+import type { ColumnPlan, Notice, Plan, PolicyChange } from '../../contract/models/batch.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import { columnOperations, givenBy } from '../../contract/operations.ts';
 import { openToken, type Cleartext } from '../../util/cleartext.ts';
@@ -30,6 +30,7 @@ export interface Counted {
   readonly guesses: number;
   /** CRC-32 of all bytes behind the byte order mark. */
   readonly crc: number;
+  readonly notices: readonly Notice[];
 }
 
 /** One mapped column, ready to run. */

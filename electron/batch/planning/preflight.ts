@@ -11,7 +11,7 @@ import { beginning, endOf, readRows, type Chunk, type Format } from '../reading/
 import type { OpenSource } from '../reading/sources.ts';
 import type { Guesses } from '../../privacy/guesses.ts';
 import type { Position } from '../storing/journal.ts';
-import type { ColumnWork } from './plan.ts';
+import type { ColumnWork, Counted } from './plan.ts';
 
 /** Counts distinct strings in bounded memory, by 53-bit hashes: exact until it is full, then a lower bound. */
 interface DistinctCounter {
@@ -101,6 +101,11 @@ export const uncounted = (sourceId: string): Preflight => ({
   seconds: 0,
   dayShare: 0,
   notices: [],
+});
+
+/** What is kept of it. */
+export const countedOf = ({ rows, guesses, notices }: Preflight, crc: number): Counted => ({
+  ...{ rows, guesses, crc, notices },
 });
 
 export interface PreflightOptions {

@@ -41,11 +41,11 @@ export interface OpenSource {
 
 export interface Sources {
   /**
-   * An Excel workbook is converted first, and an archive unpacked, which takes seconds for a large one; `sheet` null: the
-   * first with rows. Failures: file.*, keychain.*, service.cancelled. After file.passphrase-needed and
-   * file.passphrase-wrong the file waits for `openEncrypted`.
+   * An Excel workbook is converted first, and an archive unpacked, which takes seconds for a large one. Failures: file.*,
+   * keychain.*, service.cancelled. After file.passphrase-needed and file.passphrase-wrong the file waits for
+   * `openEncrypted`, unless it was opened with a signal.
    */
-  openPath(path: string, sheet?: string | null): Promise<Outcome<Source>>;
+  openPath(path: string, how?: OpenOptions): Promise<Outcome<Source>>;
   /** Opens the file that waits for its passphrase. Failures: file.unknown where none does, and those of `openPath`. */
   openEncrypted(passphrase: string): Promise<Outcome<Source>>;
   /** Failures: file.paste-empty, file.no-room, file.disk-full, file.unwritable, keychain.*. */
@@ -63,7 +63,7 @@ export interface Sources {
     packed: Packed | null;
   }): Promise<Outcome<Source>>;
   /** Opens another sheet of the same workbook, as a source of its own. */
-  openSheet(sourceId: string, sheet: string): Promise<Outcome<Source>>;
+  openSheet(sourceId: string, sheet: string, how?: Pick<OpenOptions, 'signal'>): Promise<Outcome<Source>>;
   /** Ends the conversion that is under way. */
   stopOpening(): void;
   /** Failure: file.unknown. */
@@ -73,9 +73,18 @@ export interface Sources {
    * agree. Failures: file.unknown, file.changed, and those of `detectFormat`.
    */
   format(sourceId: string, overrides: ReadingOverrides): Promise<Outcome<DetectedFormat>>;
+  /** Of one that nobody looks at any more. */
+  close(sourceId: string): void;
   /** Removes what processes that have ended left behind. */
   removeStale(): Promise<void>;
-  close(): Promise<void>;
+  closeAll(): Promise<void>;
+}
+
+interface OpenOptions {
+  /** Of a workbook; null: the first with rows. */
+  readonly sheet?: string | null;
+  /** Ends this conversion. With it, it is none that a person waits for, who may open another file meanwhile. */
+  readonly signal?: AbortSignal;
 }
 
 /** When more are open the oldest is closed. */
@@ -134,33 +143,39 @@ export function createSources(
     return found === undefined ? failed('file.unknown') : done(found);
   }
 
-  interface PackedFile {
+  interface PackedFile extends OpenOptions {
     readonly path: string;
     readonly file: Identity;
-    readonly sheet: string | null;
     readonly passphrase: string | null;
   }
 
-  async function openPacked({ path, file, ...asked }: PackedFile): Promise<Outcome<Source>> {
-    converting?.abort();
+  async function openPacked({
+    path,
+    file,
+    sheet = null,
+    passphrase,
+    signal: own,
+  }: PackedFile): Promise<Outcome<Source>> {
+    if (own === undefined) converting?.abort();
     const abort = new AbortController();
-    converting = abort;
+    if (own === undefined) converting = abort;
+    const signal = own ?? abort.signal;
     const name = basename(path);
     let reportedAt = clock.now();
     const report = (share: number): void => {
-      if (clock.now() - reportedAt < reportEveryMs) return;
+      if (own !== undefined || clock.now() - reportedAt < reportEveryMs) return;
       reportedAt = clock.now();
       platform.send('batch.opening', { name: maskNumbers(shorten(name, 300)), share });
     };
     const created = await copies.create((createOutput) =>
-      parser.readPacked({ path, ...asked, createOutput, report, signal: abort.signal }),
+      parser.readPacked({ path, sheet, passphrase, createOutput, report, signal }),
     );
     if (converting === abort) converting = null;
     if (!created.ok) {
-      if (asksPassphrase(created.failure)) encrypted = { path, sheet: asked.sheet };
+      if (asksPassphrase(created.failure) && own === undefined) encrypted = { path, sheet };
       return withFileName(created, name);
     }
-    encrypted = null;
+    if (own === undefined) encrypted = null;
     const { result, bytes, copy } = created.value;
     const { packed, converted } = result;
     const found = { path, bytes, copy, file, converted, packed };
@@ -176,7 +191,7 @@ export function createSources(
 
   async function openPath(
     path: string,
-    sheet: string | null = null,
+    how: OpenOptions = {},
     passphrase: string | null = null,
   ): Promise<Outcome<Source>> {
     const bytes = await openFile(path);
@@ -189,7 +204,7 @@ export function createSources(
     const found = await detectFileKind(bytes.value);
     if (found.kind === 'packed') {
       await bytes.value.close();
-      return openPacked({ path, file, sheet, passphrase });
+      return openPacked({ path, file, passphrase, ...how });
     }
     const fixed = await fixedOf(bytes.value, found);
     if (!fixed.ok) {
@@ -201,10 +216,10 @@ export function createSources(
   }
 
   return {
-    openPath: (path, sheet) => openPath(path, sheet),
+    openPath: (path, how) => openPath(path, how),
     openEncrypted(passphrase) {
       if (encrypted === null) return Promise.resolve(failed('file.unknown'));
-      return openPath(encrypted.path, encrypted.sheet, passphrase);
+      return openPath(encrypted.path, { sheet: encrypted.sheet }, passphrase);
     },
     async openText(text) {
       if (isBlank(text)) return failed('file.paste-empty');
@@ -246,13 +261,15 @@ export function createSources(
       const fixed = { ...layoutOf(reading), encoding: reading.encoding };
       return done(add(name, size, { path, bytes, copy, file: null, fixed, converted: null, ...kind }));
     },
-    async openSheet(sourceId, sheet) {
+    async openSheet(sourceId, sheet, how = {}) {
       const found = find(sourceId);
       if (!found.ok) return found;
       const { path, converted } = found.value;
       const title =
         converted === null ? undefined : shownSheets(converted).find(({ name }) => name === sheet)?.title;
-      return path === null || title === undefined ? failed('file.unknown') : openPath(path, title);
+      return path === null || title === undefined
+        ? failed('file.unknown')
+        : openPath(path, { ...how, sheet: title });
     },
     stopOpening() {
       converting?.abort();
@@ -277,8 +294,13 @@ export function createSources(
       formats.set(keyOf(format), format);
       return done(format);
     },
+    close(sourceId) {
+      const found = open.get(sourceId);
+      open.delete(sourceId);
+      if (found !== undefined) void release(found);
+    },
     removeStale: () => copies.removeStale(),
-    async close() {
+    async closeAll() {
       converting?.abort();
       await Promise.allSettled([...open.values()].map(release));
       open.clear();

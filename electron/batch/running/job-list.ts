@@ -42,12 +42,18 @@ export interface JobList {
    */
   load(): Promise<Outcome<null>>;
   /** Stores and lists a job; nothing of it runs yet. Failures: keychain.*, file.*; job.busy while the app closes. */
-  create(draft: Draft, plan: Plan, begun: Pick<JobSpec, 'mapping' | 'run'>): Promise<Outcome<BatchJob>>;
+  create(
+    draft: Draft,
+    plan: Plan,
+    begun: Pick<JobSpec, 'mapping' | 'run' | 'queued'>,
+  ): Promise<Outcome<BatchJob>>;
   /**
    * The newest one that such a run began, with this very plan: one whose policy a person changed is that person's. Waits for
    * `load`. Failures: those of `load`.
    */
   findRun(run: RunIdentity, plan: Plan): Promise<Outcome<BatchJob | null>>;
+  /** By the file of a queue that they are the batch of. */
+  queued(): ReadonlyMap<string, BatchJob>;
   remove(jobId: string): void;
   /**
    * Waits for `load` where the job is not known yet. Failures: job.unknown, those of `load`; job.busy while the app
@@ -187,6 +193,10 @@ export function createJobList(options: JobListOptions): JobList {
       add(job);
       return done(job);
     },
+    queued: () =>
+      new Map(
+        [...jobs.values()].flatMap((job) => (job.spec.queued === null ? [] : [[job.spec.queued, job]])),
+      ),
     remove(jobId) {
       jobs.delete(jobId);
       ordered = null;
@@ -229,7 +239,7 @@ export function createJobList(options: JobListOptions): JobList {
 
 async function createSpec(
   { opened, format, work, connection, counted }: Draft,
-  { plan, now, ...begun }: Pick<JobSpec, 'plan' | 'mapping' | 'run'> & { readonly now: number },
+  { plan, now, ...begun }: Pick<JobSpec, 'plan' | 'mapping' | 'run' | 'queued'> & { readonly now: number },
 ): Promise<JobSpec> {
   const columns = await firstColumns(opened.bytes, format);
   return {

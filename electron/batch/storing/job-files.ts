@@ -64,6 +64,8 @@ const jobSpec = z.object({
   startedAt: z.string(),
   /** The saved one that it was begun with. */
   mapping: z.string().nullable().default(null),
+  /** The file of a queue that it is the batch of. */
+  queued: z.string().nullable().default(null),
   /** Where a command began it, see `RunIdentity`. */
   run: z
     .object({

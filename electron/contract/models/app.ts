@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { menuCommands } from '../commands.ts';
+import { failureSchema } from '../errors.ts';
 import { pages } from '../pages.ts';
 import { connectionView, environment } from './connection.ts';
 import { count, id, instant, name } from './fields.ts';
@@ -84,13 +85,18 @@ const allowedHost = z
   .max(253)
   .regex(/^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$|^\[[0-9a-f:.]+\]$/);
 
+/** SHA-256 of a public key. */
+const fingerprint = z.string().regex(/^[0-9a-f]{64}$/);
+
 /**
  * What an administrator may fix, all of it optional. Each member is one value or a list of texts, so that a file, the
  * registry and a property list can all hold it. What is described here is what the templates for administrators say.
  */
 export const managedSettings = z
   .strictObject({
-    caseRequired: caseRequired.describe('A case must be given for every reveal, copy and export in clear.'),
+    caseRequired: caseRequired.describe(
+      'A case must be given for every reveal, copy, export and match in clear.',
+    ),
     reasons: reasons.describe('The only reasons that are accepted for a reveal, copy, export or match.'),
     revealSeconds: revealSeconds.describe('Seconds after which a revealed value is hidden.'),
     clipboardSeconds: clipboardSeconds.describe('Seconds after which a copied value is cleared.'),
@@ -125,6 +131,20 @@ export const managedSettings = z
       .max(200)
       .describe(
         'The only hosts a connection may name. *.example.com stands for all hosts below example.com.',
+      ),
+    connectionsFile: z
+      .string()
+      .min(1)
+      .max(1_000)
+      .describe(
+        'File with the connections you provide, by its whole path, such as on a share; signed with the switch sign-connections.',
+      ),
+    connectionsSigners: z
+      .array(fingerprint)
+      .min(1)
+      .max(20)
+      .describe(
+        'Fingerprints of the keys one of which has to have signed connectionsFile, as the signing prints them.',
       ),
     extraCa: z
       .boolean()
@@ -200,6 +220,8 @@ export const appState = z.strictObject({
   webhooks: webhookState.nullable(),
   /** The connections of the administrator's file, and what this start made of each. */
   provided: z.array(importItem).max(200),
+  /** Why the administrator's signed file was not taken when it was last read. What was taken before is in force. */
+  providedFailure: failureSchema.nullable(),
 });
 export type AppState = z.infer<typeof appState>;
 

@@ -35,6 +35,7 @@ export const opened = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('case'), caseReference: caseReference.min(1) }),
   z.strictObject({ kind: z.literal('token'), token: value }),
   z.strictObject({ kind: z.literal('batch'), jobId: id }),
+  z.strictObject({ kind: z.literal('new-batch') }),
 ]);
 export type Opened = z.infer<typeof opened>;
 

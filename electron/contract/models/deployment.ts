@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { settings } from './app.ts';
 import { connectionDraft } from './connection.ts';
-import { id } from './fields.ts';
+import { id, instant } from './fields.ts';
 import { importItem } from './import-item.ts';
 import { mapping } from './mapping.ts';
 
@@ -19,6 +19,8 @@ export type CarriedProfile = z.infer<typeof carriedProfile>;
  * Strict, so there is no member that could hold a secret; those are entered on each workstation.
  */
 export const deployment = z.strictObject({
+  /** What an editor takes its help from. */
+  $schema: z.string().max(1_000).optional(),
   format: z.literal('tokendesk-connections'),
   version: z.literal(1),
   connections: z
@@ -32,6 +34,12 @@ export const deployment = z.strictObject({
   mappings: z.array(mapping.omit({ id: true })).max(500),
   /** Absent where those of the workstation stay. */
   reasons: settings.shape.reasons.optional(),
+  /** When it was signed. An administrator's file that was issued before the one taken last is refused. */
+  issued: instant.optional(),
+  /** Over the compact JSON of all the other members, in their order. Looked at where a policy names the signers. */
+  signature: z
+    .strictObject({ algorithm: z.literal('Ed25519'), publicKey: z.base64(), value: z.base64() })
+    .optional(),
 });
 export type Deployment = z.infer<typeof deployment>;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { failureCodes } from '../errors.ts';
 import { columnPlan, exportForm, notice, reading } from './batch.ts';
 import { count, id, name } from './fields.ts';
 
@@ -24,6 +25,8 @@ export const mapping = z.strictObject({
   /** How the last of its results was written by hand: the next one is offered so, and a command writes it so. */
   exported: exportForm
     .extend({
+      /** For which reasons its values failed: another one is looked at by a person before a command writes its result. */
+      failures: z.array(z.enum(failureCodes)).max(failureCodes.length).optional(),
       /** Main's own: from the window only one that main gave it is taken. */
       folder: z.string().max(4_096).optional(),
     })

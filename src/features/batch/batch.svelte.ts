@@ -1,19 +1,27 @@
 import type { Grounds } from '../../../electron/contract/models/lookup.ts';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Job, Source } from '../../../electron/contract/models/batch.ts';
+import type { OpenedFiles, Queue } from '../../../electron/contract/models/queue.ts';
+import { maxFiles } from '../../../electron/contract/queue-limits.ts';
 import { asksPassphrase } from '../../../electron/contract/packed-names.ts';
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
+import { formatCount } from '../../lib/format.ts';
 import { BatchDraft } from './draft/draft.svelte.ts';
 import type { Preset } from './draft/suggestions.ts';
+import { BatchQueue } from './queue/queue.svelte.ts';
 import { BatchRun } from './run/run.svelte.ts';
 
-/** What the page shows: the start view, a file being planned (`draft`) or a job (`run`). Draft and run exclude each other. */
+/**
+ * What the page shows: the start view, a file being planned (`draft`), a job (`run`) or files that run together (`queue`). These
+ * exclude each other.
+ */
 export class BatchController {
   readonly app: AppStore;
   draft = $state.raw<BatchDraft | null>(null);
   run = $state.raw<BatchRun | null>(null);
+  queue = $state.raw<BatchQueue | null>(null);
   failure = $state.raw<Failure | null>(null);
   pasting = $state(false);
   /** Progress of reading a workbook. */
@@ -31,6 +39,11 @@ export class BatchController {
   /** Latest first. */
   jobs = $derived.by(() => [...this.app.jobs.values()].sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1)));
 
+  /** Latest first. */
+  queues = $derived.by(() =>
+    [...this.app.queues.values()].sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1)),
+  );
+
   constructor(app: AppStore, api: Api) {
     this.app = app;
     this.#api = api;
@@ -46,11 +59,17 @@ export class BatchController {
   async choose(): Promise<void> {
     if (this.#isChoosing) return;
     this.#isChoosing = true;
-    await this.#openFrom(() => this.#api.call('batch.choose', {})).finally(() => (this.#isChoosing = false));
+    await this.#openFrom(() => this.#api.call('batch.chooseFiles', {})).finally(
+      () => (this.#isChoosing = false),
+    );
   }
 
-  async drop(file: File): Promise<void> {
-    await this.#openFrom(() => this.#api.drop(file));
+  async drop(files: readonly File[]): Promise<void> {
+    const [file, ...others] = files;
+    if (file === undefined) return;
+    if (files.length > maxFiles) this.failure = { code: 'queue.too-many', subject: formatCount(maxFiles) };
+    else if (others.length > 0) await this.#openFrom(() => this.#api.dropFiles(files));
+    else await this.#openFrom(() => this.#api.drop(file));
   }
 
   async paste(text: string): Promise<void> {
@@ -65,7 +84,8 @@ export class BatchController {
   async sheet(sheet: string): Promise<void> {
     const source = this.draft?.source;
     if (source === undefined || sheet === source.sheet?.name) return;
-    await this.#openFrom(() => this.#api.call('batch.sheet', { sourceId: source.sourceId, sheet }));
+    const queueId = this.draft?.queueId ?? null;
+    await this.#openFrom(() => this.#api.call('batch.sheet', { sourceId: source.sourceId, sheet }), queueId);
   }
 
   askPassphrase(failure: Failure): void {
@@ -83,10 +103,13 @@ export class BatchController {
   }
 
   /** `areTokens`: they were pasted where tokens are looked up. */
-  async open(source: Source, { areTokens = false } = {}): Promise<void> {
+  async open(
+    source: Source,
+    { areTokens = false, queueId = null }: { areTokens?: boolean; queueId?: string | null } = {},
+  ): Promise<void> {
     this.leave();
     const { app, preset } = this;
-    const draft = new BatchDraft({ app, api: this.#api, source, preset, areTokens });
+    const draft = new BatchDraft({ app, api: this.#api, source, preset, areTokens, queueId });
     this.draft = draft;
     await draft.load();
   }
@@ -104,12 +127,52 @@ export class BatchController {
   }
 
   async start(grounds: Grounds | null = null): Promise<void> {
+    const queueId = this.draft?.queueId ?? null;
     const jobId = await this.draft?.start(grounds);
     if (jobId === null || jobId === undefined) return;
     this.preset = null;
     // The event that lists the new job may not have come yet.
     if (!this.app.jobs.has(jobId)) await this.app.loadJobs();
-    this.view(jobId);
+    if (queueId === null) this.view(jobId);
+    else this.viewQueue(queueId);
+  }
+
+  /** Back from a batch: to the files that it runs with, else to the start view. */
+  back(): void {
+    const queue = this.queueOf(this.run?.jobId ?? '');
+    if (queue === undefined) this.leave();
+    else this.viewQueue(queue.queueId);
+  }
+
+  queueOf(jobId: string): Queue | undefined {
+    return this.queues.find(({ files }) => files.some((file) => file.jobId === jobId));
+  }
+
+  viewQueue(queueId: string): void {
+    this.leave();
+    this.queue = new BatchQueue(this.app, this.#api, queueId);
+  }
+
+  /** A draft opens at its first file; one without any says why. */
+  async openQueue(queueId: string): Promise<void> {
+    const { state, files } = this.app.queues.get(queueId) ?? {};
+    const fileId = state === 'draft' ? files?.[0]?.fileId : undefined;
+    if (fileId === undefined) this.viewQueue(queueId);
+    else await this.openQueued(queueId, fileId, { isFirst: true });
+  }
+
+  /** One of the files, by itself unless it is the first of a draft. */
+  async openQueued(queueId: string, fileId: string, { isFirst = false } = {}): Promise<void> {
+    const open = () => this.#api.call('batch.openQueued', { queueId, fileId });
+    await this.#openFrom(open, isFirst ? queueId : null);
+  }
+
+  async removeQueue(queueId: string): Promise<void> {
+    const outcome = await this.#api.call('batch.removeQueue', { queueId });
+    this.failure = outcome.ok ? null : outcome.failure;
+    if (!outcome.ok) return;
+    this.app.queues.delete(queueId);
+    if (this.queue?.queueId === queueId) this.leave();
   }
 
   view(jobId: string): void {
@@ -163,13 +226,17 @@ export class BatchController {
     void this.run?.corrections.drop();
     this.run?.table.close();
     this.run = null;
+    this.queue = null;
     this.pasting = false;
     this.encrypted = null;
     this.failure = null;
   }
 
   /** Counts the call before it begins, because its progress can be reported at once. */
-  async #openFrom(call: () => Promise<Outcome<Source | null>>): Promise<void> {
+  async #openFrom(
+    call: () => Promise<Outcome<Source | OpenedFiles | null>>,
+    queueId: string | null = null,
+  ): Promise<void> {
     this.#pendingOpens += 1;
     const outcome = await call().finally(() => {
       this.#pendingOpens -= 1;
@@ -183,10 +250,21 @@ export class BatchController {
     this.encrypted = null;
     this.failure = outcome.ok || cancelled ? null : outcome.failure;
     if (!outcome.ok || outcome.value === null) return;
+    if ('sourceId' in outcome.value) {
+      await this.#openSource(outcome.value, queueId);
+      return;
+    }
+    const { source, queue } = outcome.value;
+    if (queue !== null) this.app.queues.set(queue.queueId, queue);
+    if (source !== null) await this.#openSource(source, queue?.queueId ?? null);
+    else if (queue !== null) this.viewQueue(queue.queueId);
+  }
+
+  async #openSource(source: Source, queueId: string | null): Promise<void> {
     // On the page of a batch with failed rows it may be their list, corrected.
     const { run } = this;
     const mayMend = run?.job?.state === 'finished' && run.job.tally.failed > 0;
-    if (run !== null && mayMend && (await run.compare(outcome.value))) return;
-    await this.open(outcome.value);
+    if (run !== null && mayMend && queueId === null && (await run.compare(source))) return;
+    await this.open(source, { queueId });
   }
 }

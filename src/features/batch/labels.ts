@@ -6,6 +6,7 @@ import type {
   ColumnPlan,
   Delimiter,
   Encoding,
+  ExportChoice,
   FailureGroup,
   Job,
   JobState,
@@ -260,6 +261,19 @@ export function describeStop({ state, braked, waiting, failure, plan }: Job, now
   if (state === 'interrupted') return 'Tokendesk ended while it ran';
   return failure === null ? '' : reasonFor(failure.code);
 }
+
+/** What an export holds. */
+export const contentLabels = { masked: 'Masked', tokens: 'Tokens', cleartext: 'With cleartext' } as const;
+
+export type ExportFormName = ExportChoice['safety'] | 'workbook';
+
+/** In which form it is written. */
+export const exportForms: { value: ExportFormName; label: string }[] = [
+  { value: 'source', label: 'As the source' },
+  { value: 'spreadsheet', label: 'Safe for Excel' },
+  { value: 'exact', label: 'Exact values' },
+  { value: 'workbook', label: 'Excel workbook' },
+];
 
 export const delimiters: { value: Delimiter; label: string }[] = [
   { value: ',', label: 'Comma ,' },

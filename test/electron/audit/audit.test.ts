@@ -114,6 +114,29 @@ test('ends that come while the log closes are written', async () => {
   await again.close();
 });
 
+test.skipIf(process.platform !== 'linux')(
+  'what is recorded after the log was closed is written, and leaves no file open',
+  async () => {
+    const log = logFolder();
+    const audit = await log.open();
+    await audit.close();
+    value(await audit.begin({ action: 'Late' }))({ ok: true });
+    const phases = (): string[] =>
+      fs
+        .readFileSync(log.file(1), 'utf8')
+        .split('\n')
+        .flatMap((line) => /"action":"Late","phase":"(\w+)"/.exec(line)?.[1] ?? []);
+    await expect.poll(phases).toEqual(['begun', 'ok']);
+    const open = (): string[] =>
+      fs.readdirSync('/proc/self/fd').filter((fd) => {
+        // The one that lists them is gone by then.
+        const link = `/proc/self/fd/${fd}`;
+        return fs.existsSync(link) && fs.realpathSync(link).startsWith(log.root);
+      });
+    await expect.poll(open).toEqual([]);
+  },
+);
+
 test('files are private', async () => {
   const log = logFolder();
   const audit = await log.open();

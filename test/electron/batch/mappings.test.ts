@@ -58,7 +58,7 @@ describe('what a mapping keeps of the last result', () => {
   it('is its form and folder, and the next one is asked for there', async () => {
     const jobId = await month('october');
     valueOf(await app.export(jobId, form));
-    expect((await saved()).exported).toEqual({ ...form, folder });
+    expect((await saved()).exported).toEqual({ ...form, folder, failures: [] });
     expect(await readFile(app.target ?? '', 'utf16le')).toBe(
       `case;note\n1;${tokenOf('one')}\n2;${tokenOf('two')}\n`,
     );
@@ -78,10 +78,10 @@ describe('what a mapping keeps of the last result', () => {
     valueOf(await app.export(jobId, form));
     valueOf(await app.batch['batch.saveMapping']({ name: 'Month', columns: [], sheet: 'May' }));
     const { id, ...mapping } = await saved();
-    expect(mapping.exported).toEqual({ ...form, folder });
+    expect(mapping.exported).toEqual({ ...form, folder, failures: [] });
     valueOf(await app.batch['batch.removeMapping']({ id }));
     valueOf(await app.batch['batch.saveMapping'](mapping));
-    expect((await saved()).exported).toEqual({ ...form, folder });
+    expect((await saved()).exported).toEqual({ ...form, folder, failures: [] });
   });
 
   it('is no folder that the window names', async () => {

@@ -44,6 +44,9 @@ async function call(...words: string[]) {
         return printMask(parsed.given, asking, print);
       case 'export':
         return exportJob(parsed.given, asking, print);
+      case '--attest':
+      case '--sign-connections':
+        throw new Error('See statements.test.ts.');
     }
   };
   let said: string | undefined;
@@ -90,9 +93,21 @@ const wrongUses: readonly (readonly [words: () => string[], code: number, senten
   [() => ['lookup', 'tok'], 2, 'Name the definition with --definition:'],
   [() => ['lookup', 'tok', '--definition=none'], 2, 'has no definition none. Name one with --definition:'],
   [() => ['lookup', 'tok', '--definition=free-text', '--policy=none'], 2, 'has no policy none. It has:'],
+  [() => ['--attest', 'all'], 2, 'Nothing is named behind it but switches.'],
+  [() => ['--attest', '--out='], 2, 'Name the file behind --out=.'],
+  [() => ['--sign-connections'], 2, 'Name the file of connections to sign.'],
+  [() => ['--sign-connections', 'a', 'b'], 2, 'One file is signed at a time.'],
+  [() => ['--sign-connections', 'a', '--json'], 2, 'There is a switch that this command does not have.'],
   [() => ['export'], 2, 'Name the batch: tokendesk jobs lists them.'],
   [() => ['export', 'one', 'two'], 2, 'One batch is exported at a time.'],
   [() => ['export', 'ffff'], 2, 'No batch begins with ffff.'],
+  [() => ['export', ''], 2, 'Name the batch: tokendesk jobs lists them.'],
+  [() => ['export', 'ffff', '--out='], 2, 'Name the folder behind --out=.'],
+  [() => ['export', 'ffff', '--yes'], 2, 'There is a switch that this command does not have.'],
+  [() => ['jobs', '--json=yes'], 2, 'A switch of this command has no value'],
+  [() => ['lookup', ''], 2, 'Name the token to look up.'],
+  [() => ['lookup', 'tok', '--policy='], 2, 'Name the policy behind --policy=.'],
+  [() => ['lookup', 'tok', '--reason=Test'], 2, 'There is a switch that this command does not have.'],
 ];
 
 test.each(wrongUses.map(([words, code, sentence], at) => [at + 1, { words, code, sentence }] as const))(
@@ -152,20 +167,35 @@ test('what is written is as its JSON Schema says, by a validator of another auth
   app.exportTo(connections ?? '');
   expect(await app.ask('connections.export', {})).toMatchObject({ ok: true });
   const mappings = await app.ask('batch.mappings', {});
+  const references = ['may.csv', 'june.csv'].map((name) => file(name, monthRows(3)));
+  const several = await app.ask('batch.dropFiles', { references });
+  const jobs = await app.ask('batch.jobs', {});
+  const plan = jobs.ok ? jobs.value.find(({ jobId }) => jobId === result?.jobId)?.plan : undefined;
+  if (!several.ok || several.value.queue === null || plan === undefined) throw new Error('No files');
+  const { queueId } = several.value.queue;
+  const begun = { queueId, sourceId: several.value.source?.sourceId ?? '', plan, grounds: null };
+  expect(await app.ask('batch.startQueue', begun)).toMatchObject({ ok: true });
   const jobFile = (name: string): string => path.join(whole.home, 'jobs', result?.jobId ?? '', name);
   const json = (name: string): unknown => JSON.parse(fs.readFileSync(name, 'utf8'));
   const audit = path.join(whole.home, 'audit');
+  const attested = await whole.statements.attest({
+    ...{ workstation: 'ws-01', checks: [], files: null, sbom: null, policy: { sources: [], settings: {} } },
+    versions: { application: '1', electron: '', chromium: '', node: '', system: '', release: '' },
+  });
+  const signed = await whole.statements.signConnections(fs.readFileSync(connections ?? ''));
   const written: Record<string, readonly unknown[]> = {
+    attestation: attested.ok ? [JSON.parse(JSON.stringify(attested.value))] : [],
     'audit-line': fs
       .readdirSync(audit)
       .filter((name) => name.endsWith('.jsonl'))
       .flatMap((name) => fs.readFileSync(path.join(audit, name), 'utf8').trim().split('\n'))
       .map((line): unknown => JSON.parse(line)),
-    connections: [json(connections ?? '')],
+    connections: [json(connections ?? ''), ...(signed.ok ? [JSON.parse(JSON.stringify(signed.value))] : [])],
     evidence: [json(evidence ?? '')],
     'job-state': [json(jobFile('state.json'))],
     job: [json(jobFile('job.json'))],
     mapping: mappings.ok ? mappings.value : [],
+    queues: [json(path.join(whole.home, 'jobs', 'queues.json'))],
     receipt: [json(`${result?.written ?? ''}.receipt.json`)],
     'run-line': [...lines, ...looked.lines, ...(await call('jobs')).lines],
   };

@@ -7,12 +7,14 @@ import { Decrypter, Encrypter } from 'age-encryption';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parseCommand } from '../../../electron/commands/arguments.ts';
 import { exitCodes } from '../../../electron/commands/ends.ts';
+import { exportJob } from '../../../electron/commands/questions.ts';
 import { runFiles } from '../../../electron/commands/run.ts';
 import type { RunLine } from '../../../electron/contract/models/run-lines.ts';
 import { receipt } from '../../../electron/contract/models/receipt.ts';
 import { verifyEvidence } from '../../../scripts/verify-evidence.ts';
 import { sentenceFor } from '../../../src/messages/messages.ts';
 import type { Plan } from '../../../electron/contract/models/batch.ts';
+import type { Mapping } from '../../../electron/contract/models/mapping.ts';
 import { formatNotice } from '../../../src/messages/notices.ts';
 import { bundleRun, killRuns } from '../../faults/killed-runs.ts';
 import { openCommand, type Command } from '../../support/command-app.ts';
@@ -48,6 +50,19 @@ async function run(
   const results = lines.filter((line) => line.kind === 'result');
   return { code, lines, results, result: results[0] };
 }
+
+/** What a mapping does with the column of cards. */
+const column = (over: Partial<Mapping['columns'][number]>): Mapping['columns'][number] => ({
+  header: 'card',
+  operation: 'detokenize',
+  policy: 'analyst',
+  definition: 'card-number',
+  target: null,
+  parts: null,
+  pattern: null,
+  into: 'replace',
+  ...over,
+});
 
 async function planOf(jobId: string): Promise<Plan> {
   const jobs = await command.app.ask('batch.jobs', {});
@@ -400,6 +415,24 @@ test('a last row that looks like a sum is asked about, though the mapping knows 
   });
 });
 
+test('where the first cell of a mapped column looks like a name, it is asked about; of another column not', async () => {
+  // The first row is taken for one of data.
+  const rows = Array.from({ length: 9 }, (_, n) => `tok${n};D-${n};B${n};${n}.50`);
+  const file = command.write('header.csv', ['tok77;D-77;B77;Betrag', ...rows]);
+  const header = [1, 2, 3, 4].map((n) => `Column ${n}`);
+  for (const name of ['Column 4', 'Column 3'])
+    await saveMapping(command.app, path.join(command.folder, 'october.csv'), {
+      name,
+      header,
+      columns: [column({ header: name, operation: 'tokenize', definition: 'free-text' })],
+    });
+  const asked = await run(['Column 4', file]);
+  expect(asked.result).toMatchObject({ exitCode: exitCodes.refused, jobId: null });
+  expect(asked.result?.sentence).toContain('where its table begins and ends is a guess');
+  const other = await run(['Column 3', file]);
+  expect(other.result).toMatchObject({ exitCode: exitCodes.done, tally: { rows: 10, ok: 10 } });
+});
+
 test('of a workbook the sheet is run that is named, or that the mapping was saved for', async () => {
   const sheet = (name: string, count: number) => ({
     name,
@@ -448,6 +481,148 @@ test('a file is a workbook, or none, by what it holds and not by its name', asyn
   expect(plain.result).toMatchObject({ exitCode: exitCodes.done, tally: { rows: 7 } });
   expect(path.basename(plain.result?.written ?? '')).toBe('text_tokens.csv');
   expect(fs.readFileSync(plain.result?.written ?? '', 'utf8')).toMatch(/^id,card,note\n/);
+});
+
+test('what detokenizes gives masks alone; values that fail as none did before wait for a person', async () => {
+  const { result } = await run(['Cards', command.write('back/cards.csv', month(8))]);
+  const cellsOf = (file: string | null | undefined): string[] =>
+    fs
+      .readFileSync(file ?? '', 'utf8')
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(',')[1] ?? '');
+  const tokens = cellsOf(result?.written);
+  const rows = (values: readonly string[]): string[] => [
+    'id,card,note',
+    ...values.map((token, n) => `${n},${token},ok`),
+  ];
+  await saveMapping(command.app, path.join(command.folder, 'october.csv'), {
+    name: 'Back',
+    columns: [column({})],
+  });
+  const first = await run(['Back', command.write('back/one.csv', rows(tokens))]);
+  expect(first.code).toBe(exitCodes.done);
+  expect(path.basename(first.result?.written ?? '')).toBe('one_masked.csv');
+  for (const mask of cellsOf(first.result?.written)) expect(mask).toMatch(/[^\d]{4,}\d{4}$/);
+  const exportOf = (jobId: string) =>
+    command
+      .audit()
+      .filter(({ job, action, phase }) => job === jobId && action === 'Export' && phase === 'begun');
+  const jobId = first.result?.jobId ?? '';
+  expect(exportOf(jobId)).toMatchObject([{ cleartext: false, export: { content: 'masked' } }]);
+
+  const unknown = rows([...tokens, '4111110000000008']);
+  // No result of it was written by hand yet: there is nothing to compare with.
+  const failing = await run(['Back', command.write('back/two.csv', unknown)]);
+  expect(failing.code).toBe(exitCodes.failedRows);
+  command.app.exportTo(path.join(command.folder, 'back/by-hand.csv'));
+  const form = { content: 'masked', rows: 'all', format: 'csv', safety: 'source', newline: '\n' } as const;
+  const dialect = { encoding: 'utf-8', delimiter: ',', byteOrderMark: false } as const;
+  const byHand = { ...form, ...dialect, jobId, grounds: null, passphrase: null };
+  expect((await command.app.ask('batch.export', byHand)).ok).toBe(true);
+  const file = command.write('back/three.csv', unknown);
+  const asked = await run(['Back', file]);
+  expect(asked.result).toMatchObject({
+    exitCode: exitCodes.paused,
+    written: null,
+    tally: { ok: 8, failed: 1 },
+  });
+  expect(asked.result?.sentence).toMatch(
+    /^Values failed as none did in the last result that was written by hand: .+ \(1\) Look at it in the window\./,
+  );
+  const sent = command.sent('GetMasked');
+  const agreed = await run(['Back', file, '--yes']);
+  expect(agreed.result).toMatchObject({ exitCode: exitCodes.failedRows, jobId: asked.result?.jobId });
+  expect(command.sent('GetMasked')).toBe(sent);
+  // Written by hand, it is as before from then on.
+  command.app.exportTo(path.join(command.folder, 'back/by-hand.csv'));
+  await command.app.ask('batch.export', { ...byHand, jobId: asked.result?.jobId ?? '' });
+  const next = await run(['Back', command.write('back/four.csv', unknown)]);
+  expect(next.code).toBe(exitCodes.failedRows);
+});
+
+test('what tells something in clear takes a reason and a case, and is refused where an administrator forbids it', async () => {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-reasons-'));
+  onTestFinished(() => {
+    fs.rmSync(home, { recursive: true, force: true });
+  });
+  const asking = await openCommand({
+    home,
+    managed: { remainingCleartext: 'reason', reasons: ['Chargeback response'] },
+  });
+  await saveMapping(asking.app, path.join(asking.folder, 'october.csv'));
+  await saveMapping(asking.app, path.join(asking.folder, 'october.csv'), {
+    name: 'Find',
+    columns: [column({ operation: 'match', pattern: '^4111118124045251$', into: 'beside' })],
+  });
+  const match = path.join(home, 'match.csv');
+  fs.writeFileSync(
+    match,
+    month(12)
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
+  const given = ['Find', match];
+  const runHere = (...args: string[]) => run(args, { of: asking });
+  const reason = '--reason=Chargeback response';
+  for (const [args, code] of [
+    [given, 'reveal.reason-required'],
+    [[...given, '--yes'], 'reveal.reason-required'],
+    [[...given, reason], 'reveal.reason-required'],
+    [[...given, '--reason=Because', '--case=D-1'], 'reveal.reason-refused'],
+  ] as const) {
+    const refused = await runHere(...args);
+    expect([args.slice(2), refused.result?.exitCode, refused.result?.code]).toEqual([
+      args.slice(2),
+      exitCodes.refused,
+      code,
+    ]);
+  }
+  expect(asking.sent('PatternMatch')).toBe(0);
+  const told = await runHere(...given, reason, '--case=D-1');
+  expect(told.result?.exitCode).toBe(exitCodes.done);
+  const ofMatch = asking.audit().find(({ action, phase }) => action === 'Match' && phase === 'begun');
+  expect(ofMatch).toMatchObject({ cleartext: true, reason: 'Chargeback response', caseReference: 'D-1' });
+
+  // A file in which something stays in clear.
+  const noted = path.join(home, 'noted.csv');
+  fs.writeFileSync(noted, ['id,card,note', `1,${cards[0] ?? ''},paid by ${cards[1] ?? ''}`, ''].join('\n'));
+  const without = await runHere('Cards', noted);
+  expect(without.result).toMatchObject({
+    exitCode: exitCodes.broken,
+    code: 'export.remaining-reason',
+    written: null,
+  });
+  const job = { job: without.result?.jobId ?? '', out: home, json: false, passphraseOnInput: false };
+  const exported = async (over: { reason: string | null; caseReference: string }) => {
+    const lines: RunLine[] = [];
+    const options = {
+      app: asking.app,
+      words: { failure: sentenceFor, notice: formatNotice },
+      passphrase: null,
+    };
+    const code = await exportJob({ ...job, ...over }, options, (line) => void lines.push(line));
+    return [code, lines.flatMap((line) => (line.kind === 'result' ? [line.code] : []))[0]];
+  };
+  expect(await exported({ reason: null, caseReference: 'D-1' })).toEqual([6, 'export.remaining-reason']);
+  expect(await exported({ reason: 'Chargeback response', caseReference: '' })).toEqual([
+    6,
+    'reveal.reason-required',
+  ]);
+  expect(fs.readdirSync(home).filter((name) => name.startsWith('noted_'))).toEqual([]);
+  expect(await exported({ reason: 'Chargeback response', caseReference: 'D-1' })).toEqual([7, null]);
+  const { keyring } = asking.whole;
+  await asking.close();
+
+  const strict = await openCommand({ home, keyring, managed: { bulkMatch: false } });
+  onTestFinished(() => strict.close());
+  const forbidden = await run([...given, '--anew', reason, '--case=D-1'], { of: strict });
+  expect(forbidden.result).toMatchObject({
+    exitCode: exitCodes.refused,
+    code: 'pattern.forbidden',
+    written: null,
+  });
 });
 
 test('what stays in clear has a code of its own', async () => {

@@ -1,17 +1,22 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CallInput } from '../../../electron/contract/calls.ts';
 import type { Outcome } from '../../../electron/contract/errors.ts';
 import type { Deployment } from '../../../electron/contract/models/deployment.ts';
+import { signConnections } from '../../../electron/settings/provided-file.ts';
+import { signingKey } from '../../../electron/storage/signed-document.ts';
 import { readManagedSettings } from '../../../electron/settings/read-managed-settings.ts';
 import { fakeKeyring } from '../../support/fake-keyring.ts';
 import { openSettingsFile } from '../../support/settings-file.ts';
 import { detokenize, planOf as planOfColumns, valueOf } from '../../support/batch-app.ts';
 import { obscuredOf } from '../../support/obscured-text.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import { openWholeApp, type WholeApp, type WholeAppOptions } from '../../support/whole-app.ts';
 
+const [testAuthority = ''] = rootCertificates;
 type Draft = CallInput<'connections.save'>;
 const { id: _, ...acme }: Draft = {
   id: null,
@@ -443,6 +448,75 @@ describe('what the administrator provides', () => {
       expect(connections.map(({ name }) => name)).toEqual(['Own', 'Acme EU']);
       expect(settings.reasons).toEqual(['Mine']);
     });
+  });
+
+  test('in a signed file is taken, said and recorded, and one that is not right leaves it as it is', async () => {
+    const share = path.join(tempFolder(), 'connections.json');
+    const key = signingKey(new Uint8Array(32).fill(7));
+    const put = (day: number, connection: object, by = key): void => {
+      const bytes = Buffer.from(JSON.stringify(withConnections({ ...acme, ...connection })));
+      const now = new Date(Date.UTC(2026, 0, day));
+      fs.writeFileSync(share, JSON.stringify(valueOf(signConnections(bytes, { key: by, now }))));
+    };
+    const managed = {
+      ...{ connectionsFile: share, connectionsSigners: [key.fingerprint] },
+      ...{ extraCa: false, allowedHosts: ['*.acme.example'] },
+    };
+    const app = await opened({ managed, options: { rereadEveryMs: 20 } });
+    const found = async () => {
+      const { connections, providedFailure } = await connectionsOf(app);
+      return [connections.map(({ requestsPerSecond }) => requestsPerSecond), providedFailure?.code ?? null];
+    };
+    expect(await found()).toEqual([[], 'provided.unreachable']);
+    put(2, { requestsPerSecond: 30 });
+    await expect.poll(found).toEqual([[30], null]);
+    put(1, { requestsPerSecond: 10 });
+    await expect.poll(found).toEqual([[30], 'provided.older']);
+    put(3, { requestsPerSecond: 10 }, signingKey(new Uint8Array(32).fill(8)));
+    await expect.poll(found).toEqual([[30], 'provided.signer']);
+    fs.rmSync(share);
+    await expect.poll(found).toEqual([[30], 'provided.unreachable']);
+    // An authority of the administrator's may be added, though no other may.
+    put(4, { requestsPerSecond: 40, extraCa: testAuthority });
+    await expect.poll(found).toEqual([[40], null]);
+    put(5, { baseUrl: 'https://eu.other.example' });
+    await expect
+      .poll(async () => (await connectionsOf(app)).provided)
+      .toMatchObject([{ name: 'Acme EU', change: 'refused', code: 'connection.host' }]);
+    const { entries } = valueOf(
+      await app.ask('activity.list', { before: null, limit: 50, caseReference: null, kind: 'changes' }),
+    );
+    const recorded = entries
+      .filter(({ action, phase }) => action === 'ProvideConnections' && phase !== 'begun')
+      .map(({ phase, code, note }) => [phase, code, note?.slice(0, 31)]);
+    expect(recorded.reverse()).toEqual([
+      ['ok', null, 'issued 2026-01-02T00:00:00.000Z'],
+      ['failed', 'provided.older', 'issued 2026-01-01T00:00:00.000Z'],
+      ['failed', 'provided.signer', expect.stringMatching(/^[0-9a-f]{31}$/)],
+      ['ok', null, 'issued 2026-01-04T00:00:00.000Z'],
+      ['ok', null, 'issued 2026-01-05T00:00:00.000Z'],
+    ]);
+  });
+
+  test('in a signed file is there at a start without the share, with its authority', async () => {
+    const home = tempFolder();
+    const keyring = fakeKeyring();
+    const share = path.join(tempFolder(), 'connections.json');
+    const key = signingKey(new Uint8Array(32).fill(7));
+    const given = withConnections({ ...acme, extraCa: testAuthority });
+    const signed = signConnections(Buffer.from(JSON.stringify(given)), { key, now: new Date() });
+    const managed = { connectionsFile: share, connectionsSigners: [key.fingerprint], extraCa: false };
+    fs.writeFileSync(share, JSON.stringify(valueOf(signed)));
+    await (await openWholeApp({ home, keyring, managed })).close();
+    fs.rmSync(share);
+    const app = await openWholeApp({ home, keyring, managed });
+    onTestFinished(() => app.close());
+    const { connections, provided, providedFailure } = await connectionsOf(app);
+    const id = connections[0]?.id ?? '';
+    expect([provided[0]?.change, providedFailure?.code]).toEqual(['same', 'provided.unreachable']);
+    // What a person takes away is there again at the next start, so it may be put back by hand.
+    valueOf(await app.ask('connections.save', { ...acme, id, extraCa: null }));
+    valueOf(await app.ask('connections.save', { ...acme, id, extraCa: testAuthority }));
   });
 
   test('that can’t be read, or is somebody else’s, stops the app', async () => {

@@ -106,7 +106,9 @@ describe.skipIf(missing !== '')(`on BoringSSL itself${missing}`, () => {
     expect(read).toEqual([
       ['aes-128-open-certificates.p12', true, false],
       ['aes-256.p12', true, false],
+      ['camellia.p12', false, false],
       ['firefox-rounds.p12', true, false],
+      ['long-key.p12', false, false],
       ['no-passphrase.p12', true, false],
       ['rc2.p12', false, false],
       ['triple-des.p12', true, false],

@@ -12,7 +12,8 @@ import { tokenizeAll } from '../../../electron/built-in-service/engine/format.ts
 import { createPermutation } from '../../../electron/built-in-service/engine/permutation.ts';
 import type { Outcome } from '../../../electron/contract/errors.ts';
 import { readPkcs12 } from '../../../electron/parsing/pkcs12.ts';
-import { evidenceDocument, evidenceKey } from '../../../electron/evidence/evidence.ts';
+import { evidenceDocument } from '../../../electron/evidence/evidence.ts';
+import { signingKey } from '../../../electron/storage/signed-document.ts';
 import { createEncryptedFile, openEncryptedFile } from '../../../electron/storage/encrypted-file.ts';
 import { createRecordCipher } from '../../../electron/storage/encryption.ts';
 import { openKey, wrapKey } from '../../../electron/storage/passphrase.ts';
@@ -112,7 +113,7 @@ export async function compute() {
         const right = name.startsWith('no-passphrase') ? '' : words;
         return { name, right: readPkcs12(file, right), wrong: readPkcs12(file, `${right}x`) };
       }),
-    evidence: evidenceDocument(chain, facts, evidenceKey(secret)),
+    evidence: evidenceDocument(chain, facts, signingKey(secret)),
     hkdf: deriveKey(secret, 'purpose', 40).toString('hex'),
     audit: [hmac(secret, words), keyIdOf(secret)],
     lock: await Promise.all([openKey(words, knownVerifier), openKey(`${words}x`, knownVerifier)]),

@@ -146,7 +146,9 @@ describe.skipIf(!has('dpkg-deb'))('C.7 the Debian package', () => {
       expect(run('dpkg', `--root=${system.root}`, '--verify', 'tokendesk')).toBe('');
       expect(
         fs.readFileSync(path.join(system.root, 'usr/share/applications/tokendesk.desktop'), 'utf8'),
-      ).toMatch(/^Exec=\/opt\/Tokendesk\/tokendesk %U$[^]*^StartupWMClass=tokendesk$/m);
+      ).toMatch(
+        /^Exec=\/opt\/Tokendesk\/tokendesk %U$[^]*^StartupWMClass=tokendesk$[^]*^Exec=\S+ --new-batch$[^]*^Exec=\S+ --lock$/m,
+      );
     });
 
     test.each(['accepts', 'refuses'] as const)(

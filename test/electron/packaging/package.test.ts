@@ -71,8 +71,13 @@ for (const { system, native, skip } of systems)
         'guides',
         'licences.txt',
         'policy',
+        'sbom.json',
         'verify',
       ]);
+      const bill = fs.readFileSync(path.join(app.resources, 'sbom.json'), 'utf8');
+      expect(JSON.parse(bill)).toMatchObject({ bomFormat: 'CycloneDX' });
+      // The same for every package of this content, so that workstations can be compared by its hash.
+      expect(bill).not.toMatch(/serialNumber|timestamp/);
       expect(fs.readdirSync(path.join(app.resources, 'verify')).sort()).toEqual([
         'verify-audit.mjs',
         'verify-evidence.mjs',

@@ -29,6 +29,9 @@ test.each([
   ['linux', ['/home/ada/notes.md'], null],
   ['linux', ['--user-data-dir=/tmp/a.csv'], null],
   ['linux', ['https://a.example/a.csv?x'], null],
+  ['linux', ['--new-batch'], { kind: 'new-batch' }],
+  ['linux', ['--new-batch', '/home/ada/a.csv'], file('/home/ada/a.csv')],
+  ['win32', ['/NEW-BATCH'], { kind: 'new-batch' }],
 ] as const)('on %s started with %j', (os, argv, opening) => {
   const { heard, listen } = watched(argv, os);
   listen();

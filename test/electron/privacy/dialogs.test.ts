@@ -16,6 +16,8 @@ function openDialogs() {
     {
       confirm: open('confirm'),
       chooseFile: open('chooseFile'),
+      chooseFiles: open('chooseFiles'),
+      chooseFolder: open('chooseFolder'),
       chooseTarget: open('chooseTarget'),
     } as Partial<Dialogs> as Dialogs,
     () => ({
@@ -29,6 +31,8 @@ function openDialogs() {
   const ask: Record<keyof Dialogs, () => Promise<unknown>> = {
     confirm: () => dialogs.confirm({} as Parameters<Dialogs['confirm']>[0]),
     chooseFile: () => dialogs.chooseFile({} as Parameters<Dialogs['chooseFile']>[0]),
+    chooseFiles: () => dialogs.chooseFiles({} as Parameters<Dialogs['chooseFiles']>[0]),
+    chooseFolder: () => dialogs.chooseFolder(null),
     chooseTarget: () => dialogs.chooseTarget({} as Parameters<Dialogs['chooseTarget']>[0]),
   };
   return {
@@ -43,21 +47,24 @@ function openDialogs() {
   };
 }
 
-test.each(['confirm', 'chooseFile', 'chooseTarget'] as const)('%s', async (name) => {
-  const dialogs = openDialogs();
-  dialogs.lock(true);
-  expect(await dialogs.ask[name]()).toBeNull();
-  expect(dialogs.opened).toEqual([]);
+test.each(['confirm', 'chooseFile', 'chooseFiles', 'chooseFolder', 'chooseTarget'] as const)(
+  '%s',
+  async (name) => {
+    const dialogs = openDialogs();
+    dialogs.lock(true);
+    expect(await dialogs.ask[name]()).toBeNull();
+    expect(dialogs.opened).toEqual([]);
 
-  dialogs.lock(false);
-  const held = dialogs.ask[name]();
-  dialogs.lock(true);
-  dialogs.lock(false);
-  dialogs.answers.get(name)?.('chosen');
-  expect(await held).toBeNull();
+    dialogs.lock(false);
+    const held = dialogs.ask[name]();
+    dialogs.lock(true);
+    dialogs.lock(false);
+    dialogs.answers.get(name)?.('chosen');
+    expect(await held).toBeNull();
 
-  const asked = dialogs.ask[name]();
-  dialogs.answers.get(name)?.('chosen');
-  expect(await asked).toBe('chosen');
-  expect(dialogs.listeners.size).toBe(0);
-});
+    const asked = dialogs.ask[name]();
+    dialogs.answers.get(name)?.('chosen');
+    expect(await asked).toBe('chosen');
+    expect(dialogs.listeners.size).toBe(0);
+  },
+);

@@ -50,7 +50,8 @@ describe('the service profile', () => {
     ['operations.GetMasked.request', (json) => (at(json, 'GetMasked').request.tokenValue = 'tokenName')],
     ['operations.PatternMatch.answer', (json) => (at(json, 'PatternMatch').answer = [])],
     ['version', (json) => (json.version = 2)],
-    ['element', (json) => (json.element.surprise = 1)],
+    ['element.surprise', (json) => (json.element.surprise = 1)],
+    ['surprise', (json) => Object.assign(json, { surprise: 1 })],
     ['operations.Detokenize.method', (json) => Object.assign(at(json, 'Detokenize'), { method: 'GET' })],
     ['operations.Tokenize.method', (json) => Object.assign(at(json, 'Tokenize'), { method: 'PUT' })],
     ['operations', (json) => Object.assign(json.operations, { Shred: {} })],
@@ -59,6 +60,11 @@ describe('the service profile', () => {
     const outcome = readProfile(changed(change));
     expect(outcome).toMatchObject({ ok: false, failure: { code: 'connection.invalid' } });
     expect(!outcome.ok && outcome.failure.subject).toContain(place);
+  });
+
+  it('may name its schema, as editors do', () => {
+    const text = (more: object): string => JSON.stringify({ version: 1, ...more });
+    expect(readProfile(text({ $schema: 'service-profile.schema.json' }))).toEqual(readProfile(text({})));
   });
 
   // Else Tokenize would detokenize whole files, with no reason and no count.

@@ -9,6 +9,7 @@ import { report, selfCheck, type SelfCheckOptions } from '../../../electron/supp
 import { fakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { standInDistribution } from '../../../scripts/stand-in-distribution.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
+import { sentenceFor } from '../../../src/messages/messages.ts';
 import { systemOptions } from '../../../electron/settings/read-managed-settings.ts';
 
 const shippedProfile = path.resolve('resources/service-profile.json');
@@ -72,6 +73,7 @@ async function installed(): Promise<SelfCheckOptions & { clock: FakeClock }> {
     clock: fakeClock(),
     systemCertificates: () => ['one', 'two'],
     node: { options: [], inspector: undefined },
+    words: sentenceFor,
   };
 }
 
@@ -338,4 +340,25 @@ describe('the service profile', () => {
     const parts = await withOwn('{');
     expect(await line('service profile', parts)).toMatch(/^not ok .*not valid, the site's own .*not JSON/);
   });
+});
+
+test('connections of a signed file that is away are not ok, and those beside the policy are named', async () => {
+  const parts = await installed();
+  const folder = tempFolder();
+  const managed = { ...parts.managed, folder, uid: process.getuid?.() ?? 0 };
+  const share = path.join(folder, 'share.json');
+  const policy = { connectionsFile: share, connectionsSigners: ['0'.repeat(64)] };
+  fs.writeFileSync(path.join(folder, 'policy.json'), JSON.stringify(policy));
+  expect(await line('provided connections', { ...parts, managed })).toBe(
+    'not ok  provided connections: The connections that your administrator provides can’t be read now (share.json: there is no such file). Trying again right away won’t help. What was taken last stays in use. If this goes on, tell your administrator.',
+  );
+  fs.writeFileSync(share, '{}');
+  expect(await line('provided connections', { ...parts, managed })).toContain('has no signature that holds');
+  fs.rmSync(path.join(folder, 'policy.json'));
+  const file = path.join(folder, 'connections.json');
+  const given = { format: 'tokendesk-connections', version: 1, connections: [], mappings: [] };
+  fs.writeFileSync(file, JSON.stringify(given));
+  expect(await line('provided connections', { ...parts, managed })).toBe(
+    `ok      provided connections: none, of ${file}`,
+  );
 });

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { evidenceKey } from '../../../electron/evidence/evidence.ts';
+import { signingKey } from '../../../electron/storage/signed-document.ts';
 import {
   edit,
   rewrite,
@@ -303,7 +303,7 @@ export const evidenceRows: readonly Row[] = [
     ({ evidence }) =>
       edit(evidence, (all) =>
         Object.assign(all.signature as object, {
-          publicKey: evidenceKey(new Uint8Array(32).fill(forger)).publicKey.toString('base64'),
+          publicKey: signingKey(new Uint8Array(32).fill(forger)).publicKey.toString('base64'),
         }),
       ),
     notValid,

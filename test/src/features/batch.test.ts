@@ -29,7 +29,7 @@ import {
   PatternTest,
   samplesFor,
 } from '../../../src/features/batch/draft/pattern.svelte.ts';
-import { formatNormal } from '../../../src/features/batch/draft/suggestions.ts';
+import { compareWithLast } from '../../../src/features/batch/draft/suggestions.ts';
 import { defaultExport, exportContents } from '../../../electron/contract/export-choice.ts';
 import { canTryNow, failedRowsExport, retriesOf } from '../../../src/features/batch/run/run.svelte.ts';
 import { rowFilters } from '../../../src/features/batch/table/row-filters.ts';
@@ -1153,12 +1153,18 @@ describe('saved mappings', () => {
     await expect.poll(() => draft.preflight).not.toBeNull();
     if (draft.preflight === null) throw new Error('Not counted');
     const counted = { ...draft.preflight, done: true, rows: 200_000, malformed: 60, unfit: 9 };
-    expect(formatNormal(mapping, { ...counted, done: false }, 0)).toBe('');
-    expect(formatNormal(mapping, counted, 0)).toBe(
-      'As october.csv: 200,000 rows (as then), 69 not valid (as then), no new note. Ctrl Enter runs it.',
+    const line = (...given: Parameters<typeof compareWithLast>): string =>
+      compareWithLast(...given)
+        .map(({ text, differs }) => (differs ? `*${text}*` : text))
+        .join(' ');
+    expect(line(mapping, { ...counted, done: false }, [])).toBe('');
+    expect(line(mapping, counted, [])).toBe(
+      'As october.csv: 200,000 rows, 69 bad as before. Ctrl Enter runs it.',
     );
-    expect(formatNormal(mapping, { ...counted, rows: 5, unfit: 12 }, 3)).toBe(
-      'As october.csv: 5 rows (200,000 then), 72 not valid (69 then), 3 new notes.',
+    const of = { row: 1, column: null, count: 2 };
+    const news = (['nul', 'value-unfit', 'nul'] as const).map((kind) => ({ ...of, kind }));
+    expect(line(mapping, { ...counted, rows: 5, unfit: 12 }, news)).toBe(
+      'As october.csv: *5 rows (200,000 then),* *72 bad (69 then),* *2 new kinds: NUL characters, values that do not fit.*',
     );
     draft.preflight = counted;
     expect(await draft.start()).not.toBe(null);
@@ -1276,7 +1282,7 @@ describe('an ended job', () => {
       ...(!isList && { answers }),
     });
     controller.view('job-1');
-    await controller.drop(new File(['source_row'], 'cards_errors.csv'));
+    await controller.drop([new File(['source_row'], 'cards_errors.csv')]);
     expect(fake.seen.filter(({ name }) => name === 'batch.compare')).toHaveLength(1);
     // Any other file is opened, as elsewhere.
     expect(controller.draft === null).toBe(isList);

@@ -10,8 +10,9 @@ import {
   type EventPayload,
 } from '../../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
-import type { DamagedJob, Job } from '../../../electron/contract/models/batch.ts';
+import type { DamagedJob, Job, Source } from '../../../electron/contract/models/batch.ts';
 import type { Mapping } from '../../../electron/contract/models/mapping.ts';
+import type { Queue } from '../../../electron/contract/models/queue.ts';
 import type { ConnectionView, ProfileView } from '../../../electron/contract/models/connection.ts';
 import type { AppState, LockedAppState } from '../../../electron/contract/models/app.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
@@ -31,6 +32,7 @@ export interface FakeOptions {
   mappings?: Mapping[];
   damaged?: DamagedJob[];
   lookups?: Lookup[];
+  queues?: Queue[];
   /** Calls that fail, with the failure. */
   fail?: Partial<Record<CallName, Failure>>;
   answers?: Partial<Answers>;
@@ -47,6 +49,7 @@ export interface Fake {
   /** Every call that passed its schema, in order. */
   seen: { name: CallName; input: unknown }[];
   jobs: Map<string, Job>;
+  queues: Map<string, Queue>;
   mappings: Mapping[];
   state: AppState;
   emit<E extends EventName>(event: E, payload: EventPayload<E>): void;
@@ -77,6 +80,7 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
     bridge: undefined as unknown as Bridge,
     seen: [],
     jobs: new Map((options.jobs ?? []).map((job) => [job.jobId, job])),
+    queues: new Map((options.queues ?? []).map((queue) => [queue.queueId, queue])),
     mappings: options.mappings ?? [],
     state: options.state ?? data.appState(),
     emit(event, payload) {
@@ -102,7 +106,13 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
   const call = async (name: CallName, payload: unknown): Promise<Outcome<unknown>> => {
     const contract = calls[name];
     if (fake.state.lock.locked && contract.whileLocked === null) return failed('app.locked');
-    const input = contract.input.safeParse(contract.takesFile ? { reference: 'dropped' } : payload);
+    const input = contract.input.safeParse(
+      contract.files === 'one'
+        ? { reference: 'dropped' }
+        : contract.files === 'several'
+          ? { references: (payload as File[]).map(({ name: file }) => file) }
+          : payload,
+    );
     if (!input.success) return failed('call.invalid', { operation: name });
     fake.seen.push({ name, input: input.data });
     const failure = options.fail?.[name];
@@ -125,6 +135,9 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
   } as unknown as Bridge;
   return fake;
 }
+
+/** The file that a scene's own `batch.choose` gives. */
+const chooseOne = (fake: Fake): Promise<Outcome<Source | null>> => fake.bridge['batch.choose']({});
 
 /** A made-up number that its mask belongs to. */
 function clearOf(masked: string): string {
@@ -178,6 +191,13 @@ function defaultAnswers(
     return done({});
   };
   const nothing = (): Outcome<Record<string, never>> => done({});
+  const change = (queueId: string, over: Partial<Queue>): Outcome<Record<string, never>> => {
+    const queue = fake.queues.get(queueId);
+    if (queue === undefined) return failed('queue.unknown');
+    fake.queues.set(queueId, { ...queue, ...over });
+    fake.emit('batch.queue', { ...queue, ...over });
+    return done({});
+  };
   const preflight = (done_: boolean) => ({
     sourceId: data.preview.source.sourceId,
     done: done_,
@@ -419,6 +439,59 @@ function defaultAnswers(
       return new Promise(() => undefined);
     },
     'batch.drop': () => done(data.preview.source),
+    // As one file, unless a scene has several.
+    'batch.chooseFiles': async () => {
+      const chosen = await chooseOne(fake);
+      if (!chosen.ok) return chosen;
+      return done(chosen.value === null ? null : { source: chosen.value, queue: null });
+    },
+    'batch.dropFiles': ({ references }) => {
+      const queue = data.queueOf(references);
+      fake.queues.set(queue.queueId, queue);
+      return done({ source: data.preview.source, queue });
+    },
+    'batch.queues': () => done([...fake.queues.values()]),
+    'batch.compareQueue': ({ queueId }) => change(queueId, {}),
+    'batch.startQueue': ({ queueId }) => {
+      const started = data.job();
+      fake.jobs.set(started.jobId, started);
+      fake.emit('batch.job', started);
+      const files = (fake.queues.get(queueId)?.files ?? []).map((file, at) =>
+        at === 0 ? { ...file, state: 'begun' as const, jobId: started.jobId } : file,
+      );
+      const { connectionName, environment } = started;
+      change(queueId, {
+        ...{ state: 'running', files, connectionName, environment },
+        current: files[0]?.fileId ?? null,
+      });
+      return done({ jobId: started.jobId });
+    },
+    'batch.decideQueued': ({ queueId, fileId, decision }) => {
+      const state = decision === 'run' ? ('checking' as const) : ('skipped' as const);
+      const files = (fake.queues.get(queueId)?.files ?? []).map((file) =>
+        file.fileId === fileId ? { ...file, state, asks: null } : file,
+      );
+      return change(queueId, { state: 'running', files });
+    },
+    'batch.pauseQueue': ({ queueId }) => change(queueId, { state: 'stopped' }),
+    'batch.resumeQueue': ({ queueId }) => change(queueId, { state: 'running' }),
+    'batch.removeQueue': ({ queueId }) => {
+      fake.queues.delete(queueId);
+      return done({});
+    },
+    'batch.openQueued': () => done(data.preview.source),
+    'batch.exportQueue': ({ files }) =>
+      done({
+        folder: '/home/ada/Documents/Disputes',
+        files: files.map((fileId, n) => ({
+          fileId,
+          exported: {
+            ...{ exportId: `export-${n}`, name: `${fileId}_masked.csv`, tally: data.finishedTally },
+            ...{ rowsWritten: 500_000, lostCells: 0, lostRows: 0, escaped: 0, bytes: 43_118_204 },
+            remaining: { cards: 0, values: 0, places: [] },
+          },
+        })),
+      }),
     'batch.paste': ({ text }) => done({ ...data.preview.source, name: 'Pasted lines', bytes: text.length }),
     'batch.sample': () => done({ ...data.preview.source, name: 'sample-disputes.csv' }),
     'batch.sheet': ({ sheet }) =>

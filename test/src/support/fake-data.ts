@@ -3,6 +3,7 @@ import type {
   CanaryCell,
   ChangedCell,
   ColumnPlan,
+  ExportChoice,
   Job,
   ListComparison,
   Preview,
@@ -13,6 +14,7 @@ import type { ConnectionView, PolicyGrants } from '../../../electron/contract/mo
 import type { AppState, ServiceStatus, Settings } from '../../../electron/contract/models/app.ts';
 import type { ImportPlan } from '../../../electron/contract/models/deployment.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
+import type { Queue } from '../../../electron/contract/models/queue.ts';
 
 /** Made-up people and cards, the same on every run: every value is derived from a row number. */
 export const startOfDay = Date.parse('2026-11-20T14:00:00.000Z');
@@ -144,6 +146,7 @@ export function appState(over: Partial<AppState> = {}): AppState {
     settingsDamage: null,
     removedPartials: [],
     leftPartials: [],
+    providedFailure: null,
     upgradedFrom: null,
     webhooks: null,
     provided: [],
@@ -217,6 +220,24 @@ export const preview: Preview = {
     { kind: 'excel-rounded', row: 7, column: 'card_token', count: 1 },
   ],
 };
+
+/** An export of masks. */
+export const exportChoice: ExportChoice = {
+  ...{ jobId: 'job-1', content: 'masked', rows: 'all', format: 'csv', safety: 'source' },
+  ...{ encoding: 'utf-8', delimiter: ';', byteOrderMark: true, newline: '\r\n' },
+  ...{ grounds: null, passphrase: null },
+};
+
+/** A draft of these files. */
+export const queueOf = (names: readonly string[], over: Partial<Queue> = {}): Queue => ({
+  ...{ queueId: 'queue-1', createdAt: at(0), state: 'draft', current: null, isComparing: false },
+  ...{ connectionName: null, environment: null, mapping: null, others: [] },
+  files: names.map((name, n) => ({
+    ...{ fileId: `file-${n + 1}`, name, bytes: 41_203_118 - n * 811_007, state: 'waiting' },
+    ...{ jobId: null, asks: null },
+  })),
+  ...over,
+});
 
 export function job(over: Partial<Job> = {}): Job {
   return {

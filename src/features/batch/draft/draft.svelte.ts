@@ -40,6 +40,8 @@ interface DraftOptions {
   preset: Preset | null;
   /** Its only column is taken for tokens where its values leave it open. */
   areTokens: boolean;
+  /** Of the files that came with it; null where it came alone. */
+  queueId: string | null;
 }
 
 /** Notes of what was filled in: without it the file is read as it was found. */
@@ -85,6 +87,11 @@ export class BatchDraft {
   readonly #api: Api;
   #preset: Preset | null;
   readonly #areTokens: boolean;
+  readonly queueId: string | null;
+  /** The files that came with it. */
+  queue = $derived.by(() => (this.queueId === null ? undefined : this.app.queues.get(this.queueId)));
+  /** The reading that the other files were compared by last. */
+  #compared = '';
   #turn = 0;
   #reads = 0;
   readonly #stops: (() => void)[];
@@ -108,7 +115,7 @@ export class BatchDraft {
     this.#failure.current = failure;
   }
 
-  constructor({ app, api, source, preset, areTokens }: DraftOptions) {
+  constructor({ app, api, source, preset, areTokens, queueId }: DraftOptions) {
     this.app = app;
     this.#failure = new ConnectionFailure(app);
     this.#api = api;
@@ -116,6 +123,7 @@ export class BatchDraft {
     this.plans = new ColumnPlans(app, api);
     this.#preset = preset;
     this.#areTokens = areTokens;
+    this.queueId = queueId;
     this.source = source;
     let wasLocked = false;
     let connectionId = app.connection?.id;
@@ -177,11 +185,23 @@ export class BatchDraft {
     this.failure = outcome.ok ? null : outcome.failure;
     if (!outcome.ok) return;
     this.preview = outcome.value;
+    void this.#compareFiles(outcome.value);
     // Another delimiter can leave fewer columns: the plans of the missing ones are dropped.
     for (const column of this.columns.keys()) {
       if (column >= outcome.value.columns.length) this.plans.drop(column);
     }
     await this.check();
+  }
+
+  /** Which of the other files are of this one's kind follows from how it is read. */
+  async #compareFiles({ reading }: Preview): Promise<void> {
+    const { queueId } = this;
+    const asked = JSON.stringify(reading);
+    if (queueId === null || asked === this.#compared) return;
+    this.#compared = asked;
+    const { sourceId } = this.source;
+    const outcome = await this.#api.call('batch.compareQueue', { queueId, sourceId, reading });
+    if (!outcome.ok) this.failure = outcome.failure;
   }
 
   /** Takes the table to be elsewhere in its file. */
@@ -292,13 +312,17 @@ export class BatchDraft {
     const plan = this.plan;
     if (plan === null) return null;
     const mapping = this.saved.all.find(({ id }) => id === this.appliedMapping);
-    const outcome = await this.#api.call('batch.start', {
+    const asked = {
       sourceId: this.source.sourceId,
       plan,
       grounds,
       ...(this.mayBeTokens && { mayBeTokens: true }),
       ...(mapping !== undefined && { mapping: mapping.name }),
-    });
+    };
+    const { queueId } = this;
+    const outcome = await (queueId === null
+      ? this.#api.call('batch.start', asked)
+      : this.#api.call('batch.startQueue', { ...asked, queueId }));
     this.#asked('run', outcome, grounds);
     if (outcome.ok) void this.#rememberNormal();
     return outcome.ok ? outcome.value.jobId : null;

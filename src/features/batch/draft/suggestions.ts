@@ -1,9 +1,10 @@
-import type { Column, ColumnPlan, Preflight } from '../../../../electron/contract/models/batch.ts';
+import type { Column, ColumnPlan, Notice, Preflight } from '../../../../electron/contract/models/batch.ts';
 import type { Mapping } from '../../../../electron/contract/models/mapping.ts';
 import type { DefinitionKind } from '../../../../electron/contract/models/connection.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
 import { columnOperationNames, columnOperations, givenBy } from '../../../../electron/contract/operations.ts';
 import { formatCount, formatRows, formatUnits } from '../../../lib/format.ts';
+import { noticeKinds } from '../../../messages/notices.ts';
 import { formatKeys } from '../../../ui/keys.ts';
 import { fittingPolicy, refusalsOf } from '../run/refusals.ts';
 
@@ -159,20 +160,44 @@ function definitionFor(
   return (fitting ?? app.definitions[0])?.name ?? '';
 }
 
-/** "As october.csv: 200,000 rows, 69 not valid as then, 1 new note. Ctrl Enter runs it." '' until the file is counted. */
-export function formatNormal(
+/** A part of a line, and whether it is to stand out. */
+interface LinePart {
+  readonly text: string;
+  readonly differs: boolean;
+}
+
+/**
+ * "As october.csv: 200,000 rows, 69 bad as before. Ctrl Enter runs it." in parts; what is not as in the last file of the mapping
+ * stands out, and what is new is named. None until the file is counted.
+ */
+export function compareWithLast(
   { normal }: Pick<Mapping, 'normal'>,
   preflight: Preflight | null,
-  newNotices: number,
-): string {
-  if (normal === undefined || preflight?.done !== true) return '';
-  const notValid = preflight.malformed + preflight.unfit;
-  const then = (now: number, before: number): string =>
-    now === before ? 'as then' : `${formatCount(before)} then`;
-  const parts = [
-    `${formatRows(preflight.rows)} (${then(preflight.rows, normal.rows)})`,
-    `${formatCount(notValid)} not valid (${then(notValid, normal.notValid)})`,
-    newNotices === 0 ? 'no new note' : formatUnits(newNotices, 'new note'),
+  news: readonly Notice[],
+): LinePart[] {
+  if (normal === undefined || preflight?.done !== true) return [];
+  const bad = preflight.malformed + preflight.unfit;
+  const isSame = { rows: preflight.rows === normal.rows, bad: bad === normal.notValid };
+  const kinds = [...new Set(news.map(({ kind }) => noticeKinds[kind]))];
+  const counts = [
+    {
+      text: `${formatRows(preflight.rows)}${isSame.rows ? '' : ` (${formatCount(normal.rows)} then)`}`,
+      differs: !isSame.rows,
+    },
+    {
+      text: `${formatCount(bad)} bad ${isSame.bad ? 'as before' : `(${formatCount(normal.notValid)} then)`}`,
+      differs: !isSame.bad,
+    },
+    ...(kinds.length === 0
+      ? []
+      : [{ text: `${formatUnits(kinds.length, 'new kind')}: ${kinds.join(', ')}`, differs: true }]),
   ];
-  return `As ${normal.name}: ${parts.join(', ')}.${newNotices === 0 ? ` ${formatKeys('Ctrl Enter')} runs it.` : ''}`;
+  return [
+    { text: `As ${normal.name}:`, differs: false },
+    ...counts.map(({ text, differs }, at) => ({
+      text: `${text}${at === counts.length - 1 ? '.' : ','}`,
+      differs,
+    })),
+    ...(kinds.length === 0 ? [{ text: `${formatKeys('Ctrl Enter')} runs it.`, differs: false }] : []),
+  ];
 }
