@@ -87,11 +87,7 @@ describe('a file that is no table of text is named', () => {
     ],
     ['HTML', '<!DOCTYPE html>\n<table><tr><td>t1</td></tr></table>', 'web page (HTML)'],
     ['XML', '<?xml version="1.0"?><rows><row a="1"/></rows>', 'XML file'],
-    [
-      'JSON Lines',
-      repeat(3, (row) => `{"name": "n${row}", "card": "4111111111111111", "n": 1}`),
-      'json',
-    ],
+    ['JSON Lines', repeat(3, (row) => `{"name": "n${row}", "card": "4111111111111111", "n": 1}`), 'json'],
     ['JSON', '[\n  {"card": "4111111111111111"},\n  {"card": "1"}\n]\n', 'json'],
     ['JSON in one line', '[{"card": "4111111111111111"},{"card": "1"}]', 'json'],
     ['an array of arrays', '[\n  [1, 2],\n  [3]\n]\n', 'JSON file'],
