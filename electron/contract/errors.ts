@@ -111,6 +111,8 @@ export const failureCodes = [
   'row.field-too-long',
   'row.bad-encoding',
   'row.nul',
+  'row.record-length', // a record of fixed width is shorter or longer than it should be
+  'value.field-width', // a result that is too long for its field of fixed width, or would not be read from there as itself
   'value.unencodable', // for an export: its encoding has not all of the characters
   'value.unfit', // does not fit the definition's kind; not sent
   'value.check-digit', // refused by the service, and its check digit is wrong
@@ -120,6 +122,7 @@ export const failureCodes = [
   // batches
   'plan.empty',
   'plan.column-unknown',
+  'plan.column-packed', // a packed number of a record of fixed width, which is no text; `column`: its number
   'plan.tokens-again', // what is to be tokenized was exported as tokens by this app; `column`: its number
   'plan.definition-unknown',
   'plan.policy-unknown',
@@ -149,6 +152,7 @@ export const failureCodes = [
   'export.unencrypted', // the administrator allows cleartext in encrypted files only
   'export.no-cleartext', // the batch has none: its columns were masked or translated
   'export.forbidden', // the administrator allows no cleartext in files
+  'export.no-columns', // records of fixed width have no room for other columns
   'export.cells-lost', // cells have characters that the encoding has not; `subject`: how many, and in how many rows
   'export.remaining-reason', // values stay in clear in cells that were copied, and the administrator wants a reason
   'export.remaining-forbidden', // the same, and the administrator allows no such file

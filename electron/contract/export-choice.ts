@@ -33,11 +33,14 @@ export function defaultExport(job: Job, last: ExportForm | null = null): ExportC
   const contents = exportContents(job);
   const isMatch = job.plan.columns.some(({ operation }) => operation === 'match');
   const fitsSheet = job.tally.rows <= maxSheetRows;
+  // Records of fixed width have no room for other columns.
+  const { reading, columns } = job.plan;
+  const hasNoRoom = reading.records !== undefined && columns.some(({ into }) => into === 'beside');
   const usual: ExportForm = {
     content: 'masked',
     rows: 'all',
     format: job.isWorkbook ? 'workbook' : 'csv',
-    safety: job.isWorkbook ? 'spreadsheet' : 'source',
+    safety: job.isWorkbook ? 'spreadsheet' : hasNoRoom ? 'exact' : 'source',
     encoding: 'utf-8',
     delimiter: job.plan.reading.delimiter,
     byteOrderMark: true,

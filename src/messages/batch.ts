@@ -108,7 +108,17 @@ export const batchMessages = {
   'row.field-too-long': (f) => message(`${row(f)} has a field that is too long.`, 'Correct it in the file.'),
   'row.bad-encoding': (f) =>
     message(`${row(f)} has characters that do not fit the encoding.`, 'Choose another encoding.'),
+  'row.record-length': (f) =>
+    message(
+      `${row(f)} is shorter or longer than a record of this layout.`,
+      'Correct it in the file, or the length in the layout.',
+    ),
   'row.nul': (f) => message(`${row(f)} has NUL characters.`, 'Correct it in the file.'),
+  'value.field-width': () =>
+    message(
+      'The result does not fit its field: it is too long, or begins or ends with what fills the field up.',
+      'Choose a definition whose tokens are as long as the values, or a wider column in the layout.',
+    ),
   'value.unencodable': () =>
     message(
       'The encoding of the export has not all characters of a cell. A result was left out, any other cell is empty.',
@@ -127,6 +137,8 @@ export const batchMessages = {
     ),
   'plan.empty': () => message('No column has been chosen yet.', 'Choose an action in a column header.'),
   'plan.column-unknown': () => message('A chosen column is not in this file.', 'Choose the columns again.'),
+  'plan.column-packed': () =>
+    message('A packed or binary number is no text and can’t be changed.', 'Choose another column.'),
   'plan.tokens-again': (f) =>
     message(
       `${f.column === undefined ? 'A column' : `Column ${f.column}`} holds tokens that Tokendesk exported, and they would be tokenized once more.`,
@@ -207,6 +219,12 @@ export const batchMessages = {
     message(
       'The chosen encoding has not all characters of the header, or of lines above or below the table.',
       'Choose UTF-8, which has every character.',
+      'now',
+    ),
+  'export.no-columns': () =>
+    message(
+      'Records of fixed width have no room for other columns.',
+      'Choose CSV or a workbook, or let results replace their column.',
       'now',
     ),
   'export.cells-lost': (f) => {

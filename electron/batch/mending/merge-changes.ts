@@ -44,7 +44,8 @@ export async function mergeChanges(options: MergeOptions): Promise<Outcome<Merge
   const output = createSourceOutput(format);
   const merged = await forEachRow(options.rows, taken, options, ({ chunk }, index, { row, changes }) => {
     const bytes = mergeRow(chunk.table, index, changes, comparison.widths.get(row) ?? 0);
-    if (bytes === null) leftOut.push({ row, code: 'row.malformed' });
+    if (bytes === null)
+      leftOut.push({ row, code: format.records === undefined ? 'row.malformed' : 'value.field-width' });
     else {
       rows.set(row, bytes);
       pending.add(row);
@@ -80,7 +81,8 @@ export async function mergeChanges(options: MergeOptions): Promise<Outcome<Merge
     const bytes = output.take();
     // Plain words in a row with nothing wrong can't be read otherwise, and most rows are such.
     const isSure = width === format.width && wanted.length === width && !table.hasBadQuotes(index);
-    if (isSure && changes.every(({ to }) => plainWord.test(to))) return bytes;
+    // A value that is too long for its field would be cut.
+    if (format.records === undefined && isSure && changes.every(({ to }) => plainWord.test(to))) return bytes;
     if (reads(bytes, wanted)) return bytes;
     // A quote that never closed would swallow what stands beside it: written anew, it is text.
     output.begin(table, index);

@@ -70,10 +70,10 @@ export async function exportJob(
   if (asked.content !== choice.content && asked.rows !== 'failed') return failed('export.no-cleartext');
   const mostRows = maxRows(choice, store.tally);
   const act = holdsCleartext(choice) ? cleartextAct(job, choice, store.tally) : null;
-  const refused = checkChoice(choice, store.tally) ?? (act === null ? null : options.gate.check(act));
+  const refused = checkChoice(choice, store.tally, spec) ?? (act === null ? null : options.gate.check(act));
   if (refused !== null) return refused;
   const target = await options.platform.chooseTarget({
-    name: suggestName(spec.sourceName, choice, job.view()),
+    name: suggestName(spec, choice, job.view()),
     beside: options.folder === null ? spec.sourcePath : join(options.folder, spec.sourceName),
   });
   if (target === null) return done(null);
@@ -157,10 +157,20 @@ function sumOf({ rows, ok, failed: refused, unmatched, blank }: Tally): string {
   return `${rows} = ${shown.map(([name, count]) => `${count} ${name}`).join(' + ')}`;
 }
 
-function checkChoice(choice: ExportRequest, tally: Tally): ReturnType<typeof failed> | null {
+function checkChoice(
+  choice: ExportRequest,
+  tally: Tally,
+  { format, plan }: Pick<JobSpec, 'format' | 'plan'>,
+): ReturnType<typeof failed> | null {
   // One row is the header's.
   if (choice.format === 'workbook' && maxRows(choice, tally) >= sheetRows)
     return failed('file.workbook-full', { subject: String(sheetRows - 1) });
+  if (
+    format.records !== undefined &&
+    isInSourceForm(choice, format) &&
+    plan.columns.some(({ into }) => into === 'beside')
+  )
+    return failed('export.no-columns');
   const isAnew = choice.format === 'csv' && choice.safety !== 'source';
   if (isAnew && !codecOf(choice.encoding).encode(choice.delimiter).ok)
     return failed('file.delimiter', { subject: choice.encoding });
@@ -187,7 +197,7 @@ const holdsCleartext = ({ content }: ExportContent): boolean => content === 'cle
 
 /** A file with only a part of the rows says so in its name. */
 function suggestName(
-  sourceName: string,
+  { sourceName, format }: Pick<JobSpec, 'sourceName' | 'format'>,
   choice: ExportRequest,
   { state, tally, total }: Pick<Job, 'state' | 'tally' | 'total'>,
 ): string {
@@ -197,7 +207,10 @@ function suggestName(
   const part = choice.rows === 'shown' ? '_filtered' : '';
   const isWhole = choice.rows === 'failed' || state === 'finished';
   const partial = isWhole ? '' : `_partial_${tally.rows}${total === null ? '' : `_of_${total}`}`;
-  return `${stem}_${content}${part}${partial}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
+  // Records of fixed width are no CSV.
+  const isOwn = format.records !== undefined && isInSourceForm(choice, format);
+  const ending = choice.format === 'workbook' ? '.xlsx' : isOwn ? extname(sourceName) || '.txt' : '.csv';
+  return `${stem}_${content}${part}${partial}${ending}${choice.passphrase === null ? '' : '.age'}`;
 }
 
 async function isSameFile(one: string, other: string): Promise<boolean> {
@@ -487,9 +500,17 @@ async function beginCheck(
   return leaks.ok ? done({ leaks: leaks.value, known: null }) : leaks;
 }
 
-/** Not a list of failed rows where quotes are text: whoever corrects it has a program that takes them for its own. */
-const isInSourceForm = (choice: ExportRequest, { quote }: Pick<Format, 'quote'>): boolean =>
-  choice.format === 'csv' && choice.safety === 'source' && !(quote === 'none' && choice.rows === 'failed');
+/**
+ * Not a list of failed rows where quotes are text, since whoever corrects it has a program that takes them for its own, or
+ * where fields have a fixed width, since a list has columns of its own.
+ */
+const isInSourceForm = (
+  choice: ExportRequest,
+  { quote, records }: Pick<Format, 'quote' | 'records'>,
+): boolean =>
+  choice.format === 'csv' &&
+  choice.safety === 'source' &&
+  !((quote === 'none' || records !== undefined) && choice.rows === 'failed');
 
 function createOutput(choice: ExportRequest, format: Format): RowOutput {
   if (isInSourceForm(choice, format)) return createSourceOutput(format);

@@ -69,6 +69,9 @@ export function createLeakCheck(
   let fieldColumn: number | null = null;
   let row = 0;
   let isTypedRow = false;
+  /** In records of fixed width: the part that is looked at, which may be of no column. */
+  let piece: readonly [from: number, to: number] | null = null;
+  let readPiece: readonly [from: number, to: number] | null = null;
   /** The cell that was read last, and its card numbers. */
   let readCell: readonly [Table, number, number] | null = null;
   let ownCards: readonly string[] = [];
@@ -110,6 +113,11 @@ export function createLeakCheck(
   /** Once, however many places of it are found. */
   function lookAtCell(column: number): void {
     if (table === null || fieldColumn !== null) return;
+    if (piece !== null) {
+      if (readPiece !== piece) lookForCards(table.text(...piece), column);
+      readPiece = piece;
+      return;
+    }
     if (readCell?.[0] === table && readCell[1] === index && readCell[2] === column) return;
     readCell = [table, index, column];
     lookForCards(table.value(index, column), column);
@@ -140,7 +148,7 @@ export function createLeakCheck(
   function lookAtOther(position: number): void {
     const column = columnAt(position);
     if (table === null || column === null || fieldColumn !== null) return;
-    const value = openCleartext(table.value(index, column));
+    const value = openCleartext(piece === null ? table.value(index, column) : table.text(...piece));
     if ((value.match(anyDigit)?.length ?? 0) < minDigits) return;
     lookAtCell(column);
     if (!otherDigit.test(value)) return;
@@ -181,7 +189,17 @@ export function createLeakCheck(
       ({ units } = from);
     },
     copied(from, to) {
-      if (from < to) look(from, to);
+      // Numbers of two fields that touch are not one.
+      if (from >= to) return;
+      if (table?.isFixed !== true) {
+        look(from, to);
+        return;
+      }
+      for (const one of table.pieces(index, from, to)) {
+        piece = one;
+        look(...one);
+      }
+      piece = null;
     },
     copiedField(field, column) {
       fieldColumn = column;

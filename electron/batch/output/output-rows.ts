@@ -187,6 +187,19 @@ export function createOutputRows({
     output.end();
   }
 
+  function writeNames(): void {
+    const cells = names.flatMap((name, column) => {
+      const one = mapped.find((found) => found.column === column);
+      if (one === undefined) return [name];
+      return [
+        name,
+        ...(one.hasResult ? [`${name}_${suffixOf(one.one, choice)}`] : []),
+        ...(one.hasMatch ? [`${name}_match`] : []),
+      ];
+    });
+    output.line(withError ? [...cells, 'error'] : cells);
+  }
+
   function copyRow(table: Table, row: number, number: number): void {
     output.begin(table, row);
     leaks?.row(table, row, number);
@@ -198,6 +211,8 @@ export function createOutputRows({
     writeAbove(above) {
       const header = headerIndex(format);
       if (header === null && failedOnly) output.line([...errorColumns, ...names]);
+      // Their columns have names without a header.
+      else if (header === null && format.records !== undefined && !output.keepsDelimiter) writeNames();
       for (let row = 0; row < (above?.count ?? 0); row++) {
         if (above === null) break;
         if (row === header) writeHeader(above, row);
@@ -220,6 +235,8 @@ export function createOutputRows({
         if (shownRows[nextShown] !== chunk.start.row + index) return false;
         nextShown += 1;
       }
+      // Records of other types have no cells that could stand in a table.
+      if (table.isFixed && !output.keepsDelimiter && table.isEmptyLine(index)) return false;
       output.begin(table, index);
       leaks?.row(table, index, lastRow, chunk.typed.has(lastRow));
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
@@ -231,8 +248,9 @@ export function createOutputRows({
         output.end();
         return true;
       }
-      // An empty line stays one.
-      if (format.width > 1 && table.isEmptyLine(index)) {
+      // An empty line stays one, and so does a record of another type.
+      if ((format.width > 1 || table.isFixed) && table.isEmptyLine(index)) {
+        leaks?.copied(table.rowStart(index), table.rowEnd(index));
         output.end();
         return true;
       }
@@ -249,7 +267,7 @@ export function createOutputRows({
         }
         let result: string | null = null;
         if (cellState === rowStates.ok && !failedOnly) {
-          if (canWriteResult(one, answer, { choice, output })) result = resultOf(one, answer, choice);
+          if (canWriteResult(one, answer, { choice, output, column })) result = resultOf(one, answer, choice);
           else lostResults += 1;
         }
         if (isClear && mayBeClear(one)) {
@@ -363,11 +381,11 @@ function suffixOf({ plan }: ColumnWork, { content }: ExportContent): string {
 const canWriteResult = (
   { plan }: ColumnWork,
   result: string,
-  { choice, output }: { choice: ExportContent; output: Pick<RowOutput, 'canHold'> },
+  { choice, output, column }: { choice: ExportContent; output: Pick<RowOutput, 'canHold'>; column: number },
 ): boolean =>
   plan.operation === 'mask' ||
   (yieldsCleartext(plan.operation) && choice.content !== 'cleartext') ||
-  output.canHold(result);
+  output.canHold(result, column);
 
 /** Null where the export keeps what came in. A mask of the service's is all there is, whatever the export asks for. */
 function resultOf({ plan, kind }: ColumnWork, result: string, choice: ExportContent): string | null {

@@ -4,6 +4,7 @@ import { openCleartext } from '../../util/cleartext.ts';
 import { nextLine } from '../reading/ebcdic.ts';
 import { codecOf, restoreBytes } from '../reading/encodings.ts';
 import type { Format } from '../reading/read-rows.ts';
+import { fillField, fitsField } from '../reading/records.ts';
 import type { Table } from '../reading/table.ts';
 import { inClass, type RowWriter } from '../../storage/csv.ts';
 
@@ -23,8 +24,8 @@ export interface RowOutput {
   line(cells: readonly string[]): void;
   /** Whether a line that tells spreadsheets the delimiter is true of it. */
   readonly keepsDelimiter: boolean;
-  /** Whether the encoding has every character of a text. */
-  canHold(text: string): boolean;
+  /** Whether the encoding has every character of a text, and the field in that column room for it, if it has a width. */
+  canHold(text: string, column?: number): boolean;
   /** Columns of the row that began last whose cells the encoding can't hold. They are left empty, unless they are replaced. */
   readonly lost: readonly number[];
   /** What was written since the last call. */
@@ -62,7 +63,8 @@ export function createSourceOutput({
   delimiter,
   quote,
   newline,
-}: Pick<Format, 'encoding' | 'delimiter' | 'quote' | 'newline'>): SourceOutput {
+  records,
+}: Pick<Format, 'encoding' | 'delimiter' | 'quote' | 'newline' | 'records'>): SourceOutput {
   const hasQuotes = quote !== 'none';
   const codec = codecOf(encoding);
   // NEL is a line end where the source has it for one.
@@ -108,6 +110,16 @@ export function createSourceOutput({
   const withQuotes = (value: string, isQuoted: boolean): string =>
     isQuoted || special.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
+  /** In place of a field of fixed width; words of our own, such as a mask, are cut to it. Columns can't be added. */
+  function fill(column: number, value: string): string {
+    const present = current().slice(current().fieldStart(row, column), current().fieldEnd(row, column));
+    const known = current().isWholeRecord(row) ? records?.columns[column] : undefined;
+    const field = known ?? { name: '', start: 1, width: present.length };
+    const fitting = { column: field, present, blank: inSource(' '), zero: inSource('0') };
+    const written = encode(value) ?? encode(plainWords(value, (char) => encode(char) !== null)) ?? '';
+    return fillField(written, fitting) ?? written.slice(0, field.width);
+  }
+
   function copyTo(position: number): void {
     if (position <= copied) return;
     text += current().slice(copied, position);
@@ -133,6 +145,7 @@ export function createSourceOutput({
       filled = 0;
     },
     prepend(cells) {
+      if (records !== undefined) return;
       copyTo(current().rowStart(row));
       const isQuoted = current().isQuoted(row, 0);
       for (const cell of cells) text += formatCell(cell, isQuoted) + ownDelimiter;
@@ -141,14 +154,21 @@ export function createSourceOutput({
       const isQuoted = current().isQuoted(row, column);
       const isPlain = !isQuoted && value !== '' && plain.test(value);
       // Not written anew: it might get quotes that it did not have.
-      if (!isPlain && openCleartext(current().value(row, column)) === value) return;
+      if ((!isPlain || records !== undefined) && openCleartext(current().value(row, column)) === value)
+        return;
       copyTo(current().fieldStart(row, column));
+      if (records !== undefined) {
+        text += fill(column, value);
+        copied = current().fieldEnd(row, column);
+        return;
+      }
       // An empty line would be no row to some readers.
       const isOnly = value === '' && current().width(row) === 1;
       text += isPlain ? inSource(value) : formatCell(value, isOnly || isQuoted);
       copied = current().fieldEnd(row, column);
     },
     insertAfter(column, value) {
+      if (records !== undefined) return;
       const has = current().has(row, column);
       const last = has ? column : current().width(row) - 1;
       copyTo(Math.max(copied, current().fieldEnd(row, last)));
@@ -159,10 +179,12 @@ export function createSourceOutput({
       text += ownDelimiter + formatCell(value, current().isQuoted(row, last));
     },
     removeFrom(column) {
+      if (records !== undefined) return;
       copyTo(current().fieldEnd(row, column - 1));
       copied = lastFieldEnd();
     },
     rewrite(cells) {
+      if (records !== undefined) return;
       text += cells.map((cell) => formatCell(cell, false)).join(ownDelimiter);
       copied = lastFieldEnd();
     },
@@ -173,8 +195,12 @@ export function createSourceOutput({
       copyEnded();
       text += cells.map((cell) => formatCell(cell, false)).join(ownDelimiter) + ownNewline;
     },
-    canHold: (value) =>
-      (hasQuotes || value.search(breaking) < 0) && (isUnicode(encoding) || encode(value) !== null),
+    canHold(value, column) {
+      const field = records?.columns[column ?? -1];
+      if (records !== undefined && field !== undefined)
+        return encode(value) !== null && fitsField(value, field, { codec, lines: records.lines });
+      return (hasQuotes || value.search(breaking) < 0) && (isUnicode(encoding) || encode(value) !== null);
+    },
     keepsDelimiter: true,
     lost: [],
     take() {

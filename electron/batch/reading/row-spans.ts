@@ -1,4 +1,5 @@
 import type { Layout } from '../../contract/models/batch.ts';
+import type { RecordColumn, RecordLayout } from '../../contract/models/records.ts';
 
 /** The line end a source uses. Rows end at every LF, with or without a CR, unless it uses CR alone, or the NEL of EBCDIC. */
 export type Newline = '\n' | '\r\n' | '\r' | '\x85';
@@ -19,6 +20,14 @@ export interface RowSpans {
   readonly badQuotes: ReadonlySet<number>;
   /** Whether quotes hold fields together. Otherwise they are text. */
   readonly hasQuotes: boolean;
+  /** Set where fields have a fixed width. */
+  readonly fixed?: {
+    readonly columns: readonly RecordColumn[];
+    /** Where each field begins: anything may stand before it. */
+    readonly fieldStarts: Int32Array;
+    /** Records that are not as long as they should be: each is one field. */
+    readonly badLengths: ReadonlySet<number>;
+  };
 }
 
 export interface FindRowsOptions extends Layout {
@@ -55,6 +64,8 @@ let endScratch = new Int32Array(64 * 1024);
  * reads the same whatever stands behind it, so a file that is read again in other pieces gives the same rows.
  */
 export function findRows(text: string, options: FindRowsOptions): RowSpans {
+  const { records } = options;
+  if (records !== undefined) return findRecords(text, { ...options, records });
   const { isEnd, isFull, until, maxFields = Infinity } = options;
   const delimiter = options.delimiter.charCodeAt(0);
   const hasQuotes = options.quote !== 'none';
@@ -199,4 +210,74 @@ function twiceAsLong(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   const longer = new Int32Array(array.length * 2);
   longer.set(array);
   return longer;
+}
+
+/**
+ * Rows at the beginning of a text of records. A record of another type is a row with one empty field, as an empty line is:
+ * nothing of it is a cell, and it is copied whole. One of the wrong length has all its bytes in one field.
+ */
+function findRecords(
+  text: string,
+  { records, newline, isEnd, until }: FindRowsOptions & { readonly records: RecordLayout },
+): RowSpans {
+  const { lines, bytes, columns } = records;
+  const lineEnd = lineEndOf(newline);
+  const rowStarts: number[] = [];
+  const firstFields: number[] = [];
+  const fieldStarts: number[] = [];
+  const fieldEnds: number[] = [];
+  const badLengths = new Set<number>();
+  let start = 0;
+  while (start < text.length && start < until) {
+    const found = lines ? text.indexOf(lineEnd, start) : start + (bytes ?? 0);
+    const isCut = lines ? found < 0 : found > text.length;
+    if (isCut && !isEnd) break;
+    let end = isCut ? text.length : found;
+    const next = lines && !isCut ? end + 1 : end;
+    if (lines && lineEnd !== '\r' && end > start && text[end - 1] === '\r') end -= 1;
+    firstFields.push(fieldEnds.length);
+    const isWrong = bytes !== undefined && end - start !== bytes;
+    if ((isWrong && isBlankText(text, start, end)) || !isChosen(text, { start, end }, records)) {
+      fieldStarts.push(start);
+      fieldEnds.push(start);
+    } else if (isWrong) {
+      badLengths.add(rowStarts.length);
+      fieldStarts.push(start);
+      fieldEnds.push(end);
+    } else {
+      for (const { start: from, width } of columns) {
+        fieldStarts.push(Math.min(start + from - 1, end));
+        fieldEnds.push(Math.min(start + from - 1 + width, end));
+      }
+    }
+    rowStarts.push(start);
+    start = next;
+  }
+  const count = rowStarts.length;
+  rowStarts.push(start);
+  firstFields.push(fieldEnds.length);
+  return {
+    count,
+    rowStarts: Int32Array.from(rowStarts),
+    firstFields: Int32Array.from(firstFields),
+    fieldEnds: Int32Array.from(fieldEnds),
+    badQuotes: new Set(),
+    hasQuotes: false,
+    fixed: { columns, fieldStarts: Int32Array.from(fieldStarts), badLengths },
+  };
+}
+
+/** Whether it has nothing but line ends, blanks and marks of the end: what may stand behind the last record. */
+function isBlankText(text: string, start: number, end: number): boolean {
+  return /^[\0-\x20\x85]*$/.test(text.slice(start, end));
+}
+
+function isChosen(
+  text: string,
+  { start, end }: { start: number; end: number },
+  { only }: RecordLayout,
+): boolean {
+  if (only === undefined) return true;
+  const at = start + only.start - 1;
+  return only.texts.some((one) => at + one.length <= end && text.startsWith(one, at));
 }

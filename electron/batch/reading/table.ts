@@ -4,6 +4,7 @@ import type { FailureCode } from '../../contract/errors.ts';
 import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { Encoding, Layout } from '../../contract/models/batch.ts';
 import { codecOf } from './encodings.ts';
+import { valueOfField } from './records.ts';
 import { findRows, type FindRowsOptions, type RowSpans } from './row-spans.ts';
 
 /** What a chunk's bytes look like before they are decoded. */
@@ -124,6 +125,8 @@ export class Table {
       return this.#dialect === null ? '' : this.#wholeRow(row, this.#dialect).#value(0, column);
     const start = this.fieldStart(row, column);
     const end = this.fieldEnd(row, column);
+    const { fixed } = this.#spans;
+    if (fixed !== undefined) return this.#fixedValue(row, column, { start, end });
     if (this.isQuoted(row, column)) {
       // What stands behind the closing quote is white space, and part of the value.
       const close = this.#view.lastIndexOf('"', end - 1);
@@ -133,10 +136,29 @@ export class Table {
     return this.#decode(start, end);
   }
 
-  /** The values of a row. */
+  #fixedValue(row: number, column: number, { start, end }: { start: number; end: number }): string {
+    const { columns = [], badLengths } = this.#spans.fixed ?? {};
+    const field = columns[column];
+    if (field === undefined || badLengths?.has(row + this.#skipped) === true) return this.#decode(start, end);
+    return field.packed === true ? '' : valueOfField(this.#decode(start, end), field);
+  }
+
+  /** Whether its fields have a fixed width. */
+  get isFixed(): boolean {
+    return this.#spans.fixed !== undefined;
+  }
+
+  /** Whether its fields are those of its layout. */
+  isWholeRecord(row: number): boolean {
+    return this.#spans.fixed?.badLengths.has(row + this.#skipped) === false;
+  }
+
+  /** The values of a row; of a record of another type, which has none, as many as the others have. */
   fields(row: number): Cleartext[] {
     const fields: Cleartext[] = [];
-    for (let column = 0; column < this.width(row); column++) fields.push(this.value(row, column));
+    const { fixed } = this.#spans;
+    const width = fixed !== undefined && this.isEmptyLine(row) ? fixed.columns.length : this.width(row);
+    for (let column = 0; column < width; column++) fields.push(this.value(row, column));
     return fields;
   }
 
@@ -148,6 +170,32 @@ export class Table {
   hasBadQuotes(row: number): boolean {
     const { badQuotes } = this.#spans;
     return badQuotes.size > 0 && badQuotes.has(row + this.#skipped);
+  }
+
+  /** All of a row but its line end, one character for each unit: what has several is shown as other signs. */
+  record(row: number): Cleartext {
+    const [start, end] = [this.rowStart(row), this.rowEnd(row)];
+    const decoded = this.#decode(start, end);
+    const text = decoded.length === end - start ? decoded : this.#view.slice(start, end);
+    return cleartext(text.replace(/[\r\n\x85]+$/, ''));
+  }
+
+  /** What stands between two positions, whatever columns it is of. */
+  text(from: number, to: number): Cleartext {
+    return cleartext(this.#decode(from, to));
+  }
+
+  /** A record's bytes as they are between its columns and in them; each is one piece. */
+  *pieces(row: number, from: number, to: number): Generator<[from: number, to: number]> {
+    let at = from;
+    const { fixed } = this.#spans;
+    for (let column = 0; fixed !== undefined && column < this.#found(row); column++)
+      for (const edge of [this.fieldStart(row, column), this.fieldEnd(row, column)]) {
+        if (edge <= at || edge >= to) continue;
+        yield [at, edge];
+        at = edge;
+      }
+    if (at < to) yield [at, to];
   }
 
   /** A line with nothing on it. One of spaces is not empty: written as an empty line, it would have changed. */
@@ -175,6 +223,9 @@ export class Table {
   }
 
   fieldStart(row: number, column: number): number {
+    const { fixed, firstFields } = this.#spans;
+    if (fixed !== undefined && column < this.#found(row))
+      return fixed.fieldStarts[(firstFields[row + this.#skipped] ?? 0) + column] ?? 0;
     return column === 0
       ? (this.#spans.rowStarts[row + this.#skipped] ?? 0)
       : this.fieldEnd(row, column - 1) + 1;
@@ -230,9 +281,13 @@ export class Table {
       const start = this.rowStart(row);
       const end = this.rowEnd(row);
       let flaw: FailureCode | null = null;
+      const isOther = this.isFixed && this.isEmptyLine(row);
+      if (isOther) continue;
       if (this.hasBadQuotes(row)) flaw = 'row.unclosed-quote';
+      else if (this.#spans.fixed?.badLengths.has(row + this.#skipped) === true) flaw = 'row.record-length';
       else if (!isClean && !this.#isClean(start, end)) flaw = 'row.bad-encoding';
-      else if (hasNul && this.#view.slice(start, end).includes('\0')) flaw = 'row.nul';
+      else if (this.isFixed && !this.#isAscii && this.#cutsCharacters(row)) flaw = 'row.bad-encoding';
+      else if (hasNul && this.#hasNul(row, start, end)) flaw = 'row.nul';
       else if (
         end - start > tableLimits.field &&
         this.fields(row).some((field) => openCleartext(field).length > tableLimits.field)
@@ -244,6 +299,18 @@ export class Table {
       if (flaw !== null) flaws.set(row, flaw);
     }
     return flaws;
+  }
+
+  /** Whether a column begins or ends within a character. */
+  #cutsCharacters(row: number): boolean {
+    return this.fields(row).some((field) => !openCleartext(field).isWellFormed());
+  }
+
+  /** In records NULs fill up what has no value, and packed numbers have any bytes. */
+  #hasNul(row: number, start: number, end: number): boolean {
+    return this.isFixed
+      ? this.fields(row).some((field) => openCleartext(field).includes('\0'))
+      : this.#view.slice(start, end).includes('\0');
   }
 
   #isClean(from: number, to: number): boolean {

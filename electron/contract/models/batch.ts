@@ -4,6 +4,7 @@ import { columnOperationNames } from '../operations.ts';
 import { count, id, obscuredPassphrase, instant, name, caseReference, value } from './fields.ts';
 import { maxRowsAbove, maxRowsBelow } from '../place-limits.ts';
 import { grounds } from './lookup.ts';
+import { recordLayout } from './records.ts';
 import { cellState, rowFilter, rowsView } from './rows.ts';
 
 /** A file (or pasted rows) opened for a batch. The window has this handle; only main knows the path. */
@@ -101,6 +102,8 @@ const layout = z.strictObject({
   delimiter,
   /** "none": quotes are part of the text, and a row ends where its line does. Absent: as RFC 4180 has them. */
   quote: z.enum(['"', 'none']).optional(),
+  /** Columns of fixed width, in place of delimited ones. */
+  records: recordLayout.optional(),
 });
 export type Layout = z.infer<typeof layout>;
 
@@ -133,6 +136,8 @@ const guesses = z.strictObject({
   delimiter: z.array(delimiter).nullable(),
   /** Whether the table may be elsewhere: its header, its first row or its last one. */
   header: z.boolean(),
+  /** Whether the columns of fixed width were proposed. */
+  records: z.boolean().optional(),
 });
 export type Guesses = z.infer<typeof guesses>;
 
@@ -140,6 +145,7 @@ export type Guesses = z.infer<typeof guesses>;
 export const notice = z.strictObject({
   kind: z.enum([
     'row-malformed',
+    'record-length', // a record of fixed width is shorter or longer than the others
     'bad-encoding',
     'nul',
     'unclosed-quote',
@@ -153,10 +159,17 @@ export const notice = z.strictObject({
     'looks-tokenized', // to be tokenized, and nearly all of them fail the check of a card number
     'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
     'value-unfit', // does not fit the definition's kind, and is not sent
+    'records-others', // records of other types, which may hold totals of what changes
+    'total-changes', // a total that the file holds is made of what is changed
+    'total-wrong', // a total that the file holds is not that of its records
+    'total-missing', // the record that should hold it is not there
+    'total-stays', // a total that the file holds is made of what is not changed
   ]),
   row: count,
   column: z.string().nullable(),
   count,
+  /** Of a total: what it is, where that tells nothing of a person. */
+  figure: z.string().max(20).optional(),
 });
 export type Notice = z.infer<typeof notice>;
 
@@ -195,6 +208,11 @@ export const preview = z.strictObject({
   last: z.array(z.array(z.string())),
   /** The rows below the table. */
   below: z.array(z.array(z.string())),
+  /** Of records of fixed width: the first ones, masked, with one character for a byte, and what would be proposed for them. */
+  records: z
+    .strictObject({ lines: z.array(z.string()).max(50), proposed: recordLayout.nullable() })
+    .nullable()
+    .optional(),
   notices: z.array(notice),
 });
 export type Preview = z.infer<typeof preview>;
