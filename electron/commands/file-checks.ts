@@ -35,9 +35,11 @@ export function refuseGuesses({ guesses, reading }: Preview): void {
       ? `its encoding may be ${reading.encoding} or ${guesses.encoding.join(', ')}`
       : guesses.delimiter !== null
         ? 'its delimiter is a guess'
-        : guesses.header
-          ? 'where its table begins and ends is a guess'
-          : null;
+        : guesses.records === true
+          ? 'its columns of fixed width are a guess'
+          : guesses.header
+            ? 'where its table begins and ends is a guess'
+            : null;
   if (doubt === null) return;
   throw new End(
     exitCodes.refused,

@@ -1,4 +1,5 @@
-import { maxRecordBytes, maxRecordColumns, type RecordColumn } from './models/records.ts';
+import type { RecordColumn } from './models/records.ts';
+import { maxRecordBytes, maxRecordColumns } from './record-columns.ts';
 
 export interface Copybook {
   readonly columns: readonly RecordColumn[];

@@ -17,6 +17,9 @@ export function savedReading(
   return {
     ...(isGuess(saved.encoding, reading.encoding, guesses.encoding) && { encoding: saved.encoding }),
     ...(isGuess(saved.delimiter, reading.delimiter, guesses.delimiter) && { delimiter: saved.delimiter }),
+    // Its layout is of files in which main finds no delimiter either.
+    ...(saved.records !== undefined &&
+      (reading.records !== undefined || guesses.delimiter !== null) && { records: saved.records }),
     // How many rows stand below is a guess about this file alone: the person is asked.
     ...(guesses.header && isSamePlace && reading.rowsBelow === undefined && placeOf(reading)),
   };

@@ -1,10 +1,6 @@
 import { presetOf, type RecordPreset } from '../../contract/record-presets.ts';
-import {
-  maxRecordBytes,
-  maxRecordColumns,
-  type RecordColumn,
-  type RecordLayout,
-} from '../../contract/models/records.ts';
+import type { RecordColumn, RecordLayout } from '../../contract/models/records.ts';
+import { maxRecordBytes, maxRecordColumns } from '../../contract/record-columns.ts';
 import { valueOfField } from './records.ts';
 import { lineEndOf, type Newline } from './row-spans.ts';
 

@@ -1,8 +1,5 @@
 import { z } from 'zod';
-
-/** Of one record: what the link of a mainframe may carry. */
-export const maxRecordBytes = 32_767;
-export const maxRecordColumns = 500;
+import { areColumns, maxRecordBytes, maxRecordColumns } from '../record-columns.ts';
 
 /**
  * A column of records of fixed width: bytes that are the same in each record, counted from 1; in UTF-16 its units. What
@@ -38,12 +35,5 @@ export const recordLayout = z
       .optional(),
     columns: z.array(recordColumn).min(1).max(maxRecordColumns),
   })
-  .refine(({ lines, bytes }) => lines || bytes !== undefined, 'records without line ends need a length')
-  .refine(({ columns, bytes = maxRecordBytes }) =>
-    columns.every(({ start, width }, at) => {
-      const before = columns[at - 1];
-      return start + width - 1 <= bytes && (before === undefined || before.start + before.width <= start);
-    }),
-  )
-  .refine(({ columns }) => new Set(columns.map(({ name }) => name)).size === columns.length);
+  .refine((layout) => areColumns(layout), 'columns stand in their order within the record');
 export type RecordLayout = z.infer<typeof recordLayout>;
