@@ -1,7 +1,7 @@
 import type { RecordColumn } from './models/records.ts';
 import { maxRecordBytes, maxRecordColumns } from './record-columns.ts';
 
-export interface Copybook {
+interface Copybook {
   readonly columns: readonly RecordColumn[];
   /** Bytes of a record. */
   readonly bytes: number;
@@ -9,7 +9,7 @@ export interface Copybook {
   readonly leftOut: readonly string[];
 }
 
-export type CopybookProblem = { readonly problem: string };
+type CopybookProblem = { readonly problem: string };
 
 interface Item {
   readonly level: number;

@@ -167,7 +167,7 @@ export function cardMaster(
     const packed = Buffer.from(`${zeros(next(1e9), 11)}${n % 2 === 0 ? 'c' : 'd'}`, 'hex');
     parts.push(
       encoded(
-        `${isOther ? 'ZZ' : '10'}${left(cardOf(n, 16), 19)}${left(people[n % 5] ?? '', 20)}${left('ANN', 15)}`,
+        `${isOther ? 'ZZ' : '10'}${left(cardOf(n, 16), 19)}${left(people[next(5)] ?? '', 20)}${left('ANN', 15)}`,
         encoding,
       ),
       packed,

@@ -5,6 +5,7 @@ import { naughtyStrings, random, spectrum, writtenByHand, type Case } from './co
 import { runCorrectedLists } from './corrected-lists.ts';
 import { checkGuesses, customerFiles } from './customer-files.ts';
 import { falseAlarms, masked, orders } from './false-alarms.ts';
+import { fixedWidthCorpora, hasPython, openRecordReader, runRecordCases } from './fixed-width.ts';
 import { ebcdicExtracts, ebcdicTables } from './ebcdic.ts';
 import { runCases, type FidelityReport } from './run-cases.ts';
 import { openSecondOpinion } from './second-opinion.ts';
@@ -72,6 +73,17 @@ if (!isFolder) {
     report({ name: 'corrected lists', ...(await runCorrectedLists(lists)) });
   } finally {
     await lists.close();
+  }
+  if (hasPython()) {
+    const records = await openApp();
+    const reader = openRecordReader();
+    try {
+      for (const [name, cases] of Object.entries(fixedWidthCorpora))
+        report({ name, ...(await runRecordCases(records, cases(60), reader.read)) });
+    } finally {
+      reader.close();
+      await records.close();
+    }
   }
   const guesses = await checkGuesses(customers);
   process.stdout.write(

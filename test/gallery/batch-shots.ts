@@ -111,7 +111,7 @@ export const batchShots: Shot[] = [
     scene: 'records',
     steps: async (page) => {
       await draftWith(page);
-      await page.getByRole('button', { name: 'From a COBOL copybook' }).click();
+      await page.getByRole('button', { name: 'COBOL copybook' }).click();
       await page.getByRole('textbox', { name: /copybook/ }).fill('       05  CARD-NO   PIC X(19).');
     },
   },
@@ -121,7 +121,7 @@ export const batchShots: Shot[] = [
     steps: async (page) => {
       await draftWith(page);
       await page.getByRole('button', { name: 'Layout', exact: true }).click();
-      await choose(page, 'Account number: Keep', 'Tokenize');
+      await choose(page, 'Account number: Keep', 'Tokenize value to token');
     },
   },
   {

@@ -60,7 +60,7 @@ export async function detectFormat(
   const view = codec.view(body.subarray(0, body.length - codec.cutCharacter(body)));
   const newline = guessNewline(view, encoding);
   const size = Math.floor((source.identity.size - markLength) / codec.viewUnit);
-  const { layout: found, alternatives, known } = chooseLayout(view, newline, overrides, size);
+  const { layout: found, alternatives, known } = chooseLayout(view, newline, overrides, { size, encoding });
   let layout = found;
 
   if (!canDelimit(encoding, layout.delimiter)) return failed('file.delimiter', { subject: encoding });
@@ -108,7 +108,7 @@ export async function detectFormat(
     words: rows.slice(0, Math.max(above + (at === null ? 1 : 0), headerRowOf(guessed.place))),
     headerFlaw: at === null ? undefined : flaws.get(at),
     lastRows: last.value,
-    proposed: records === undefined ? null : proposeFor({ view, newline, size }, known),
+    proposed: records === undefined ? null : proposeFor({ view, newline, size, encoding }, known),
     titleRows: Math.max(0, headerRowOf(guessed.place) - 1),
     guesses: {
       encoding: listOf(guessedEncoding.alternatives),

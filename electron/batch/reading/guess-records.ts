@@ -1,3 +1,5 @@
+import { isEbcdic } from '../../contract/ebcdic.ts';
+import type { Encoding } from '../../contract/models/batch.ts';
 import { presetOf, type RecordPreset } from '../../contract/record-presets.ts';
 import type { RecordColumn, RecordLayout } from '../../contract/models/records.ts';
 import { maxRecordBytes, maxRecordColumns } from '../../contract/record-columns.ts';
@@ -15,6 +17,7 @@ interface Sample {
   readonly newline: Newline;
   /** Bytes of the file, in units of `view`, and whether `view` has all of them. */
   readonly size: number;
+  readonly encoding: Encoding;
 }
 
 /** Whether what begins a file is of records that are known: by what it says, whatever layout is chosen for it. */
@@ -43,16 +46,21 @@ export function layoutOfKnown(id: RecordPreset['id'], { view, newline }: Sample)
  */
 export function proposeRecords(sample: Sample, isAsked: boolean): RecordLayout | null {
   const { view, newline, size } = sample;
-  const lines = hasLines(view, newline);
-  const records = lines ? linesOf(view, newline, size) : recordsOf(view, size, isAsked);
-  const [first = ''] = records;
+  const found = hasLines(view, newline) ? linesOf(view, newline, size) : [];
+  // In EBCDIC a byte of a packed number may be one that ends lines elsewhere.
+  const mayHaveLines = found.length > 1 && (areEven(found) || !isEbcdic(sample.encoding));
+  const lines = mayHaveLines || (hasLines(view, newline) && recordsOf(sample, false).length === 0);
+  const records = lines ? found : recordsOf(sample, isAsked);
   const length = Math.max(...records.map((record) => record.length), 0);
   if (records.length === 0 || length === 0 || length > maxRecordBytes) return null;
-  const isEven = records.every((record) => record.length === first.length);
+  const isEven = areEven(records);
   if (!isAsked && (!isEven || !looksFixed(records, length, lines))) return null;
   const columns = columnsOf(records.slice(0, sampleRecords), Math.min(length, maxProposed));
   return { lines, ...((isEven || !lines) && { bytes: length }), columns };
 }
+
+const areEven = (records: readonly string[]): boolean =>
+  records.every((record) => record.length === records[0]?.length);
 
 const hasLines = (view: string, newline: Newline): boolean => view.includes(lineEndOf(newline));
 
@@ -64,7 +72,7 @@ function linesOf(view: string, newline: Newline, size: number): string[] {
 }
 
 /** Records without line ends: of the lengths that the file can be divided by, the one by which they are most alike. */
-function recordsOf(view: string, size: number, isAsked: boolean): string[] {
+function recordsOf({ view, size, encoding }: Sample, isAsked: boolean): string[] {
   const cut = (length: number): string[] =>
     Array.from({ length: Math.min(Math.floor(view.length / length), sampleRecords) }, (_, at) =>
       view.slice(at * length, (at + 1) * length),
@@ -74,9 +82,12 @@ function recordsOf(view: string, size: number, isAsked: boolean): string[] {
     if (size % length !== 0) continue;
     const score = likenessOf(cut(length), length);
     // A multiple of the right length is as good, and a part of it is not.
-    if (best === null || score > best.score + 0.03) best = { length, score };
+    if (best === null || score > best.score + 0.08) best = { length, score };
   }
-  if (best !== null && (isAsked || best.score > 0.8)) return cut(best.length);
+  // Two pieces of a sentence are alike by chance.
+  const enough = isEbcdic(encoding) ? { records: 2, score: 0.8 } : { records: 4, score: 0.92 };
+  const isAlike = best !== null && best.score > enough.score && size / best.length >= enough.records;
+  if (best !== null && (isAsked || isAlike)) return cut(best.length);
   return isAsked && size <= maxProposed ? [view] : [];
 }
 
@@ -109,7 +120,8 @@ function likenessOf(records: readonly string[], length: number): number {
 /** Whether records of one length are a table: nothing parts the cells, and some columns of blanks or digits go through all. */
 function looksFixed(records: readonly string[], length: number, lines: boolean): boolean {
   if (length < 12 || (lines && records.length < 3)) return false;
-  if (records.some((record) => /[,;\t|"]/.test(record))) return false;
+  const delimited = records.filter((record) => /[,;\t|"]/.test(record));
+  if (delimited.length * 2 >= records.length) return false;
   if (!lines) return records.length >= 2;
   for (let at = 2; at < length - 1; at++) {
     const fits = records.filter((record) => record.slice(at - 2, at) === '  ' && /\S/.test(record[at] ?? ''));
@@ -132,13 +144,14 @@ function columnsOf(records: readonly string[], length: number): RecordColumn[] {
   return starts.map((start, n): RecordColumn => {
     const width = (starts[n + 1] ?? length) - start;
     const fields = records.map((record) => record.slice(start, start + width));
-    const isRight = fields.filter((field) => /^ .*[^ ]$/s.test(field)).length > records.length / 4;
-    const hasRoom = fields.some((field) => /[^ ] $/.test(field));
+    const filled = fields.filter((field) => field.trim() !== '');
+    const isLeft = filled.every((field) => !field.startsWith(' '));
+    const isRight = filled.every((field) => !field.endsWith(' '));
     return {
       name: `Column ${n + 1}`,
       start: start + 1,
       width,
-      ...(isRight && !hasRoom ? { fill: 'right' } : hasRoom && !isRight ? { fill: 'left' } : {}),
+      ...(isLeft === isRight ? {} : { fill: isRight ? 'right' : 'left' }),
     };
   });
 }

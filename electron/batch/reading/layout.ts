@@ -27,9 +27,9 @@ export function chooseLayout(
   view: string,
   newline: Newline,
   chosen: ReadingOverrides,
-  size: number,
+  { size, encoding }: { readonly size: number; readonly encoding: Encoding },
 ): { layout: Layout; alternatives: Pick<Guesses, 'delimiter' | 'records'>; known: KnownRecords } {
-  const sample = { view, newline, size };
+  const sample = { view, newline, size, encoding };
   const known = knownRecords(sample);
   const isOpen = chosen.delimiter === undefined && chosen.records === undefined;
   const own = !isOpen ? null : known !== null ? layoutOfKnown(known, sample) : proposeRecords(sample, false);

@@ -19,7 +19,7 @@ const [shortest, longest] = [13, 19];
 const lookedRecords = 50;
 
 /** Where card numbers stand: the same digits of nearly all records that have digits there pass a card's check. */
-export function cardRanges(records: readonly string[]): Range[] {
+function cardRanges(records: readonly string[]): Range[] {
   const some = records.slice(0, lookedRecords);
   const length = Math.max(...some.map((record) => record.length), 0);
   /** How many digits follow each other from each byte on, by record. */
