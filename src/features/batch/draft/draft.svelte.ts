@@ -173,8 +173,8 @@ export class BatchDraft {
     this.reading = false;
     this.failure = outcome.ok ? null : outcome.failure;
     if (!outcome.ok) return;
+    if (this.preview === null && outcome.value.guesses.records === true) this.editsLayout = true;
     this.preview = outcome.value;
-    if (outcome.value.guesses.records === true) this.editsLayout = true;
     // Another delimiter can leave fewer columns: the plans of the missing ones are dropped.
     for (const column of this.columns.keys()) {
       if (column >= outcome.value.columns.length) this.plans.drop(column);
