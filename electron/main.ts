@@ -26,12 +26,13 @@ import {
 import ElectronStore from 'electron-store';
 import { keychainEntry } from './settings/home-id.ts';
 import { UnusableFile } from './storage/file-failures.ts';
+import { acquireProcessLock } from './storage/process-lock.ts';
 import { loadKeytar } from './storage/keytar.ts';
 import { type App, openApp } from './app/compose.ts';
 import type { AppOptions } from './app/options.ts';
 import { auditKeyAccount } from './audit/checkpoint.ts';
 import { exitCodes } from './commands/ends.ts';
-import { startCommand } from './commands/start.ts';
+import { startCommand, type TakenHome } from './commands/start.ts';
 import { createLog, type Log } from './log/log.ts';
 import { watchProcess } from './log/watch-process.ts';
 import { report, selfCheck } from './support/self-check.ts';
@@ -77,6 +78,8 @@ app.on('window-all-closed', () => {
 if (process.platform === 'win32' && app.isPackaged) nameForWindows(app);
 let quitting: Quitting | null = null;
 const { folder: home, isOwn: isOwnHome, usual: usualHome } = homeFolder(app, process.env, process.platform);
+/** Of a command while it runs, and of a start until it has Electron's own. */
+const homeLock = path.join(home, 'desk.lock');
 const refused = refusedSwitch(app, process.argv, process.platform);
 const printed = printedAtStart(process.argv, process.platform);
 const command = commandOf(app, process.argv);
@@ -131,8 +134,24 @@ function startInHome(): void {
         doesNotStart,
         `Anybody may write to the folder ${home}. Name one of your own with --user-data-dir.`,
       );
-    else if (app.requestSingleInstanceLock()) start();
-    else app.quit();
+    else {
+      // Another start has it for a moment. Nothing else is to be done before.
+      let taken = takeHome();
+      for (let times = 0; times < 20 && taken === 'command'; times++) {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+        taken = takeHome();
+      }
+      if (taken === 'command')
+        fail(
+          doesNotStart,
+          'A command of Tokendesk runs with this folder. Open the window once that has ended.',
+        );
+      else if ('release' in taken) {
+        // From here on Electron's own says that the window is open, and hands over what another start was given.
+        taken.release();
+        start();
+      } else app.quit();
+    }
   } catch {
     // The person named it, or it is the usual one: the path says nothing new.
     fail(doesNotStart, `It can't use the folder ${home}. Look whether it is a folder that you may write to.`);
@@ -151,15 +170,12 @@ async function runCommand({ name, args }: NonNullable<ReturnType<typeof commandO
     resources: path.join(app.getAppPath(), 'resources'),
     site: siteFolder(app.getPath('exe'), process.platform),
     takeHome() {
-      const unusable = `Tokendesk can’t use the folder ${home}.`;
       try {
-        if (!useHome(app, { folder: home, isOwn: isOwnHome }, process.platform)) return unusable;
+        if (useHome(app, { folder: home, isOwn: isOwnHome }, process.platform)) return takeHome();
       } catch {
-        return unusable;
+        // Said below.
       }
-      return app.requestSingleInstanceLock()
-        ? null
-        : 'Tokendesk is open with this folder. Close it first, or name another one with --user-data-dir.';
+      return { refused: `Tokendesk can’t use the folder ${home}.` };
     },
     async open(platform) {
       await limitCoreDumps({ log, os: process.platform });
@@ -173,6 +189,21 @@ async function runCommand({ name, args }: NonNullable<ReturnType<typeof commandO
     return exitCodes.broken;
   });
   await endWith(code);
+}
+
+/**
+ * The folder for this process. Electron's own lock is asked for behind one of ours: a process that has Electron's answers
+ * nobody before `ready`, which a command never is, and whoever asks it then waits for twenty seconds and kills it
+ * (chrome/browser/process_singleton_posix.cc).
+ */
+function takeHome(): TakenHome {
+  const lock = acquireProcessLock(homeLock);
+  if (lock === null) return 'command';
+  if (app.requestSingleInstanceLock()) return lock;
+  lock.release();
+  return {
+    refused: 'Tokendesk is open with this folder. Close it first, or name another one with --user-data-dir.',
+  };
 }
 
 /** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
@@ -247,9 +278,13 @@ async function runWipe(inDialogs: boolean): Promise<void> {
     else console.log(sentence);
   };
   let code: 0 | 1 = 1;
+  let taken: TakenHome | null = null;
   try {
-    if (fs.existsSync(home)) app.setPath('userData', home);
-    const isAlone = app.requestSingleInstanceLock();
+    if (fs.existsSync(home)) {
+      app.setPath('userData', home);
+      taken = takeHome();
+    }
+    const isAlone = taken === null || (taken !== 'command' && 'release' in taken);
     if (isAlone && inDialogs) useScratchFolder();
     if (inDialogs) await app.whenReady();
     if (isAlone)
@@ -263,6 +298,8 @@ async function runWipe(inDialogs: boolean): Promise<void> {
         releaseLock: () => app.releaseSingleInstanceLock(),
         print,
       });
+    else if (taken === 'command')
+      await print('A command of Tokendesk runs with this folder. Nothing was removed.');
     else await print('Close Tokendesk first. Nothing was removed.');
   } catch (error) {
     await print(
@@ -271,6 +308,7 @@ async function runWipe(inDialogs: boolean): Promise<void> {
         : `It could not be removed (${error instanceof Error ? error.name : 'unknown'}).`,
     );
   }
+  if (taken !== null && taken !== 'command' && 'release' in taken) taken.release();
   if (code === 0 && process.platform === 'win32') await removeRegistrations({ app, env: process.env });
   await endWith(code);
 }

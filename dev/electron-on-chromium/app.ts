@@ -180,10 +180,8 @@ export function createApp({
       lock ??= acquireLock({
         folder: paths.get('userData') ?? '',
         argv,
-        onSecond(given, folder) {
-          // It listens once it is ready.
-          void readyPromise.then(() => emitter.emit('second-instance', {}, given, folder, null));
-        },
+        onSecond: (given, folder) => void emitter.emit('second-instance', {}, given, folder, null),
+        ready: readyPromise,
       });
       return lock.isHeld();
     },

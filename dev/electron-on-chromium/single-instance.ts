@@ -19,6 +19,8 @@ export interface LockOptions {
   readonly folder: string;
   readonly argv: readonly string[];
   readonly onSecond: (argv: readonly string[], folder: string) => void;
+  /** Until then the holder answers nobody, as in Chromium. */
+  readonly ready: Promise<void>;
   /** Chromium's own limit. */
   readonly hungAfterMs?: number;
 }
@@ -43,7 +45,13 @@ const names = ['Lock', 'Socket', 'Cookie'] as const;
  * The lock, or one that is not held where another process has it and was told of this start. As in Chromium this waits for
  * its answer. A holder that refuses the connection is gone; one that does not answer is ended.
  */
-export function acquireLock({ folder, argv, onSecond, hungAfterMs = 20_000 }: LockOptions): InstanceLock {
+export function acquireLock({
+  folder,
+  argv,
+  onSecond,
+  ready,
+  hungAfterMs = 20_000,
+}: LockOptions): InstanceLock {
   const link = (name: (typeof names)[number]): string => path.join(folder, `Singleton${name}`);
   const remove = (): void => {
     for (const name of names) fs.rmSync(link(name), { force: true });
@@ -58,7 +66,11 @@ export function acquireLock({ folder, argv, onSecond, hungAfterMs = 20_000 }: Lo
   remove();
   const place = fs.mkdtempSync(path.join(os.tmpdir(), 'electron-'));
   const file = path.join(place, 'SingletonSocket');
-  const server = listen(file, onSecond);
+  const server = listen(file, (given, from) =>
+    ready.then(() => {
+      onSecond(given, from);
+    }),
+  );
   fs.symlinkSync(`${os.hostname()}-${process.pid}`, link('Lock'));
   fs.symlinkSync(file, link('Socket'));
   fs.symlinkSync(randomUUID(), link('Cookie'));
@@ -75,7 +87,7 @@ export function acquireLock({ folder, argv, onSecond, hungAfterMs = 20_000 }: Lo
   };
 }
 
-function listen(file: string, onSecond: LockOptions['onSecond']): net.Server {
+function listen(file: string, hear: (...start: [readonly string[], string]) => Promise<void>): net.Server {
   const server = net.createServer({ allowHalfOpen: true }, (socket) => {
     let text = '';
     socket.setEncoding('utf8').on('error', () => undefined);
@@ -84,10 +96,7 @@ function listen(file: string, onSecond: LockOptions['onSecond']): net.Server {
       const message = readMessage(text);
       // Of what is no start the sender hears nothing, as from Chromium.
       if (message === null) socket.destroy();
-      else {
-        socket.end('ACK');
-        onSecond(message.argv, message.folder);
-      }
+      else void hear(message.argv, message.folder).then(() => socket.end('ACK'));
     });
   });
   return server.listen(file).unref();

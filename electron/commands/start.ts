@@ -1,14 +1,15 @@
 import readline from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import type { App } from '../app/compose.ts';
 import type { Platform } from '../platform/platform.ts';
 import { type CommandName, commands } from '../platform/command-line.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
-import { parseCommand } from './arguments.ts';
+import { type Command, parseCommand } from './arguments.ts';
 import { createCommandPlatform } from './command-platform.ts';
 import { End, exitCodes, type ExitCode } from './ends.ts';
 import { exportJob, printJobs, printMask } from './questions.ts';
-import { runFiles } from './run.ts';
+import { runFiles, type RunOptions } from './run.ts';
 import { formatSum } from './write-file.ts';
 import type { Words } from './asked.ts';
 
@@ -21,13 +22,19 @@ interface StartOptions extends Pick<Platform, 'version' | 'home' | 'resources' |
     readonly stderr: Writable;
   };
   /** Takes the person's folder for this process alone; or says why it can't. */
-  readonly takeHome: () => string | null;
+  readonly takeHome: () => TakenHome;
   /** The app on such a platform; or the sentence why what an administrator has fixed lets it not. */
   readonly open: (platform: Platform) => Promise<App | string>;
 }
 
+/** The folder, until it is released; 'command' where another command runs with it; or the sentence why it can't be used. */
+export type TakenHome = { readonly release: () => void } | 'command' | { readonly refused: string };
+
 /** So often a person is told how far it is. */
 const progressMs = 2_000;
+
+/** So often it is looked whether the command before has ended. A start of the window has the folder for a moment. */
+const waitingMs = 500;
 
 /** A command, from its arguments to its exit code. Needs no window, and ends before one could be opened. */
 export async function startCommand(
@@ -43,25 +50,6 @@ export async function startCommand(
   }
   const { given } = command;
   const passphrase = given.passphraseOnInput ? await firstLine(stdin) : null;
-  const taken = options.takeHome();
-  if (taken !== null) {
-    stderr.write(`${taken}\n`);
-    return exitCodes.refused;
-  }
-  const { origin, version, home, resources, site } = options;
-  const { platform, app: asked } = createCommandPlatform({
-    origin,
-    version,
-    home,
-    resources,
-    site,
-    env: options.process.env,
-  });
-  const app = await options.open(platform);
-  if (typeof app === 'string') {
-    stderr.write(`${app}\n`);
-    return exitCodes.refused;
-  }
   const ended = new AbortController();
   const end = (): void => {
     ended.abort();
@@ -74,33 +62,81 @@ export async function startCommand(
     if (!isDue) return;
     saidAt = Date.now();
     if (given.json) stdout.write(`${JSON.stringify(line)}\n`);
-    else (line.kind === 'progress' || line.kind === 'end' ? stderr : stdout).write(`${textOf(line)}\n`);
+    else (isAside(line) ? stderr : stdout).write(`${textOf(line)}\n`);
   };
-  const asking = { app: asked, words: options.words, passphrase };
-  const act = (): Promise<ExitCode> => {
-    switch (command.name) {
-      case 'run':
-        return runFiles(command.given, { ...asking, print, signal: ended.signal });
-      case 'jobs':
-        return printJobs(asking, print);
-      case 'lookup':
-        return printMask(command.given, asking, print);
-      case 'export':
-        return exportJob(command.given, asking, print);
-    }
-  };
+  let home: { readonly release: () => void } | null = null;
   try {
-    return await act();
+    home = await waitForHome(options.takeHome, { signal: ended.signal, print });
+    return await inHome(command, passphrase, { ...options, print, signal: ended.signal });
   } catch (error) {
     if (!(error instanceof End)) throw error;
     const { exitCode, code, message: sentence } = error;
     print({ kind: 'end', exitCode, sentence, code });
     return exitCode;
   } finally {
-    await app.close();
+    home?.release();
     for (const signal of signals) options.process.off(signal, end);
   }
 }
+
+/** Commands of one folder run one after the other. */
+async function waitForHome(
+  take: StartOptions['takeHome'],
+  { signal, print }: Pick<RunOptions, 'signal' | 'print'>,
+): Promise<{ readonly release: () => void }> {
+  for (let times = 0; ; times++) {
+    const taken = take();
+    if (taken !== 'command') {
+      if ('release' in taken) return taken;
+      throw new End(exitCodes.refused, taken.refused);
+    }
+    if (times === 1)
+      print({
+        kind: 'waiting',
+        sentence: 'Another command of Tokendesk runs with this folder. This one begins once that has ended.',
+      });
+    await setTimeout(waitingMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) throw new End(exitCodes.paused, 'It was ended while it waited. Nothing was sent.');
+  }
+}
+
+/** The command itself, on the app that it opens and closes. */
+async function inHome(
+  command: Command,
+  passphrase: string | null,
+  options: StartOptions & Pick<RunOptions, 'signal' | 'print'>,
+): Promise<ExitCode> {
+  const { origin, version, home, resources, site } = options;
+  const { platform, app: asked } = createCommandPlatform({
+    origin,
+    version,
+    home,
+    resources,
+    site,
+    env: options.process.env,
+  });
+  const app = await options.open(platform);
+  if (typeof app === 'string') throw new End(exitCodes.refused, app);
+  const asking = { app: asked, words: options.words, passphrase };
+  const { print, signal } = options;
+  try {
+    switch (command.name) {
+      case 'run':
+        return await runFiles(command.given, { ...asking, print, signal });
+      case 'jobs':
+        return await printJobs(asking, print);
+      case 'lookup':
+        return await printMask(command.given, asking, print);
+      case 'export':
+        return await exportJob(command.given, asking, print);
+    }
+  } finally {
+    await app.close();
+  }
+}
+
+/** Not what was asked for: it goes where errors go. */
+const isAside = ({ kind }: RunLine): boolean => kind === 'progress' || kind === 'waiting' || kind === 'end';
 
 /** A line as a person reads it. */
 function textOf(line: RunLine): string {
@@ -113,6 +149,7 @@ function textOf(line: RunLine): string {
       return `${line.written} of ${line.files} files were written. In all ${formatSum(line.tally)}`;
     case 'lookup':
       return line.masked;
+    case 'waiting':
     case 'end':
       return line.sentence;
     case 'job': {

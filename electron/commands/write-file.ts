@@ -22,7 +22,7 @@ interface WriteOptions {
 
 /**
  * Writes masks or tokens of a batch of `file` into `out`, under a name that is free, with a signed receipt: in the form of
- * `last`, if there is one. `run` has what was written also where it ends with a failure.
+ * `last`, if there is one. `run` has what was written.
  */
 export async function writeFile(
   { app, words, grounds }: WriteOptions,
@@ -48,13 +48,6 @@ export async function writeFile(
   const exported = outcome.value;
   if (exported === null) throw new End(exitCodes.broken, 'The result was not written.');
   run.exported = exported;
-  const { receipt } = exported;
-  if (receipt !== undefined && 'failure' in receipt)
-    throw new End(
-      exitCodes.broken,
-      `${exported.name} was written, but not its receipt. ${words.failure(receipt.failure)}`,
-      receipt.failure.code,
-    );
   return exported;
 }
 
@@ -69,7 +62,6 @@ export function requireFolder(folder: string): void {
 
 export function resultLine(file: string, { job, takenUp, exported }: FileRun, end: End): RunLine {
   const { exitCode, code, message: sentence } = end;
-  const receipt = exported?.receipt;
   return {
     kind: 'result',
     file,
@@ -81,7 +73,7 @@ export function resultLine(file: string, { job, takenUp, exported }: FileRun, en
     tally: job?.tally ?? null,
     remaining: exported?.remaining ?? null,
     written: exported === null ? null : path.join(exported.folder, exported.name),
-    receipt: receipt !== undefined && 'name' in receipt ? receipt : null,
+    receipt: exported?.receipt ?? null,
   };
 }
 

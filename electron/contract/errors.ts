@@ -62,6 +62,7 @@ export const failureCodes = [
   'import.unknown', // something changed since the import was shown
   'certificate.invalid', // the extra CA is not a PEM certificate; with a subject, the client certificate does not open
   'certificate.slow', // its file asks for so many rounds that opening it takes too long
+  'certificate.unsupported', // its file is encrypted in a way that is not read
   // the app
   'audit.unwritable', // nothing is sent that can't be recorded first
   'audit.broken', // the chain does not verify

@@ -21,7 +21,10 @@ export function savedReading(
     ...(saved.records !== undefined &&
       (reading.records !== undefined || guesses.delimiter !== null) && { records: saved.records }),
     // How many rows stand below is a guess about this file alone: the person is asked.
-    ...(guesses.header && isSamePlace && reading.rowsBelow === undefined && placeOf(reading)),
+    ...((guesses.header || guesses.headerColumns !== undefined) &&
+      isSamePlace &&
+      reading.rowsBelow === undefined &&
+      placeOf(reading)),
   };
 }
 

@@ -24,8 +24,10 @@ export interface ReceiptFacts extends Pick<
   Receipt,
   'mapping' | 'connection' | 'environment' | 'job' | 'source' | 'sum' | 'rowsWritten' | 'remaining'
 > {
-  /** The file that was written, with its folder. */
+  /** The file that it is of, with its folder. */
   readonly target: string;
+  /** Where its content is: it gets its name once the receipt is there. */
+  readonly content: string;
   /** When the batch began: its lines stand no earlier in the log. */
   readonly startedAt: string;
 }
@@ -50,12 +52,12 @@ export const createReceipts =
   (options: ReceiptOptions): WriteReceipt =>
   async (facts) => {
     const { audit, auditFolder, keychain, now, version } = options;
-    const { target, startedAt, ...rest } = facts;
+    const { target, content, startedAt, ...rest } = facts;
     const seed = await keychain.key(evidenceKeyAccount);
     if (!seed.ok) return seed;
     const { connection, environment, job } = facts;
     return audit.record({ action: 'Receipt', connection, environment, job }, async () => {
-      const written = await openFile(target);
+      const written = await openFile(content);
       if (!written.ok) return written;
       const hash = await sha256Of(written.value);
       await written.value.close();

@@ -29,10 +29,13 @@ class Unreadable extends Error {}
 
 class TooManyRounds extends Error {}
 
+class UnknownAlgorithm extends Error {}
+
 /**
  * The certificate and key in a PKCS #12 file (RFC 7292), decrypted: TLS would otherwise derive its keys again for each
  * connection, in the main process. Encryption by PBES2 with AES or triple DES, or by triple DES as in old files. Called in the parser's thread only: ten million rounds take seconds.
- * Failures: certificate.slow for more rounds, certificate.invalid with a subject for anything else.
+ * Failures, with a subject: certificate.slow for more rounds, certificate.unsupported for another encryption (Camellia,
+ * RC2), which BoringSSL does not read either, certificate.invalid for anything else.
  */
 export function readPkcs12(file: Buffer, passphrase: string): Outcome<CertificateWithKey> {
   const rounds = countRounds();
@@ -51,10 +54,13 @@ export function readPkcs12(file: Buffer, passphrase: string): Outcome<Certificat
     return done(pairOf(keys, certificates));
   } catch (error) {
     // Anything thrown on the way is the file's doing: OpenSSL's errors for a damaged key or certificate included.
-    return failed(error instanceof TooManyRounds ? 'certificate.slow' : 'certificate.invalid', {
-      subject: 'PKCS #12',
-    });
+    return failed(codeOf(error), { subject: 'PKCS #12' });
   }
+}
+
+function codeOf(error: unknown): 'certificate.slow' | 'certificate.unsupported' | 'certificate.invalid' {
+  if (error instanceof TooManyRounds) return 'certificate.slow';
+  return error instanceof UnknownAlgorithm ? 'certificate.unsupported' : 'certificate.invalid';
 }
 
 /** What keys are derived from, with the rounds that are left. */
@@ -152,8 +158,9 @@ const keyBytes: Readonly<Record<string, number>> = {
 };
 
 function nameOf(table: Readonly<Record<string, string>>, oid: Ber | undefined): string {
-  const name = oid?.tag === 0x06 ? table[oid.content.toString('hex')] : undefined;
-  if (name === undefined) throw new Unreadable();
+  if (oid?.tag !== 0x06) throw new Unreadable();
+  const name = table[oid.content.toString('hex')];
+  if (name === undefined) throw new UnknownAlgorithm();
   return name;
 }
 
@@ -179,7 +186,7 @@ interface CipherKey {
 function pbes2Key(parameters: Ber | undefined, { passphrase, rounds }: Secret): CipherKey {
   const [derivation, encryption] = children(parameters);
   const [method, settings] = children(derivation);
-  if (method?.content.toString('hex') !== pbkdf2) throw new Unreadable();
+  if (method?.content.toString('hex') !== pbkdf2) throw new UnknownAlgorithm();
   const [salt, iterations, ...rest] = children(settings);
   const prf = rest.find(({ tag }) => tag === 0x30);
   const digest = prf === undefined ? 'sha1' : nameOf(hmacs, children(prf)[0]);
@@ -192,7 +199,7 @@ function pbes2Key(parameters: Ber | undefined, { passphrase, rounds }: Secret): 
 
 /** RFC 7292, appendix C. Of its six algorithms the one that TLS libraries still have. */
 function oldKey(oid: Ber | undefined, parameters: Ber | undefined, { utf16, rounds }: Secret): CipherKey {
-  if (oid?.content.toString('hex') !== tripleDes) throw new Unreadable();
+  if (oid?.content.toString('hex') !== tripleDes) throw new UnknownAlgorithm();
   const [salt, iterations] = children(parameters);
   const count = integerOf(iterations);
   // Two blocks of SHA-1 for the key, one for the vector.

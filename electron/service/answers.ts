@@ -127,7 +127,7 @@ export function findUnusable(
   if (answer.includes('\0')) return 'service.nul-value';
   // JSON can escape half a surrogate pair, which a file would get as another character.
   if (!answer.isWellFormed()) return 'service.broken-value';
-  return isBlank(answer) && !emptyValues ? 'service.blank-value' : null;
+  return !emptyValues && isBlank(answer) ? 'service.blank-value' : null;
 }
 
 /**

@@ -108,8 +108,8 @@ async function askAgain(
   matched: Matched,
   once: (part: readonly Element[]) => Promise<Outcome<Matched>>,
 ): Promise<Outcome<Matched>> {
+  if (!matched.includes(null)) return done(matched);
   const missing = part.filter((_, index) => matched[index] === null);
-  if (missing.length === 0) return done(matched);
   const again = await once(missing);
   if (!again.ok && again.failure.code !== 'service.mismatched-answer') return again;
   const found = again.ok ? again.value.values() : [].values();

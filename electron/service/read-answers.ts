@@ -93,8 +93,9 @@ export function readList(
     const partly = mayLack ? saysPart(object, name, profile) : null;
     if (partly !== null)
       return failed('service.unexpected-answer', { members: memberNames({ [partly]: 1 }) });
-    if (list !== undefined && byReference)
-      return elementsByReference(memberAt(object, list), profile, valueName);
+    const elements = list === undefined ? undefined : memberAt(object, list);
+    if (elements !== undefined && byReference) return elementsByReference(elements, profile, valueName);
+    if (Array.isArray(elements)) return done(elements);
     if (name === undefined) break;
     inner = memberAt(object, name);
   }

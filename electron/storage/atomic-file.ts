@@ -13,8 +13,11 @@ import { writeFailure } from './file-failures.ts';
 export interface AtomicFile {
   /** Failures: file.disk-full, file.unwritable. After one nothing more is written and `finish` fails too. */
   write(bytes: Uint8Array): Promise<Outcome<null>>;
-  /** Puts the file in its place, for good. Answers its length in bytes. The same failures. */
-  finish(): Promise<Outcome<number>>;
+  /**
+   * Puts the file in its place, for good. Answers its length in bytes. `before` is given its whole content, synced and not in
+   * its place yet: where it fails the target stays as it was. The same failures, and those of `before`.
+   */
+  finish(before?: (partial: string) => Promise<Outcome<null>>): Promise<Outcome<number>>;
   /** Leaves the target as it was. `keep` leaves the partial file, cut at the last whole write. */
   abandon(keep: boolean): Promise<void>;
 }
@@ -72,11 +75,13 @@ export async function openAtomicFile(target: string): Promise<Outcome<AtomicFile
         return (broken = fail(error));
       }
     },
-    async finish() {
+    async finish(before) {
       await syncing;
       if (broken !== null) return broken;
       try {
         await handle.sync();
+        const ready = await before?.(path);
+        if (ready?.ok === false) return (broken = ready);
         if (!(await isInPlace())) return (broken = failed('file.unwritable', { subject: basename(target) }));
         await handle.close();
         await rename(path, target);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
+import path from 'node:path';
 import { errorCode } from './file-failures.ts';
 
 /** A file that says which process owns something: a job, a home folder. */
@@ -17,6 +18,9 @@ interface Owner {
 
 const maxAttempts = 5;
 
+/** So many may have been killed one after the other, each while it took over from the one before. */
+const maxDepth = 500;
+
 /**
  * Takes the lock, or answers null when a living process has it, this one included. A lock whose owner is gone, or that
  * can't be read, is taken over, by one process only. Synchronous, so that it can be used before anything else runs and
@@ -27,9 +31,16 @@ const maxAttempts = 5;
  * seen at all.
  */
 export function acquireProcessLock(file: string): ProcessLock | null {
+  const lock = acquire(file);
+  if (lock !== null) removeLeftovers(file);
+  return lock;
+}
+
+function acquire(file: string, depth = 0): ProcessLock | null {
   const mine: Owner = { pid: process.pid, startTime: startTimeOf(process.pid) ?? '', id: randomUUID() };
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    if (create(file, mine) || takeOver(file, mine)) {
+  // Whoever takes a succession is itself tried again.
+  for (let attempt = 0; attempt < (depth === 0 ? maxAttempts : 1); attempt++) {
+    if (create(file, mine) || takeOver(file, mine, depth)) {
       return {
         release() {
           if (read(file)?.id === mine.id) fs.rmSync(file, { force: true });
@@ -73,10 +84,15 @@ function create(file: string, owner: Owner): boolean {
  * Replaces the lock of an owner that is gone. Only who holds the lock on that very owner's succession may do so, and
  * looks again: without it, a process that read the old owner could remove the lock of the new one.
  */
-function takeOver(file: string, mine: Owner): boolean {
+function takeOver(file: string, mine: Owner, depth: number): boolean {
   const old = read(file);
-  if (old !== null && isAlive(old)) return false;
-  const succession = acquireProcessLock(`${file}.after-${old?.id ?? 'damaged'}`);
+  if ((old !== null && isAlive(old)) || depth > maxDepth) return false;
+  // Of an owner in the same folder, whatever it owned: were the names put together, one killed process after the other
+  // would make a name that no disk takes.
+  const succession = acquire(
+    old === null ? `${file}.after-damaged` : `${file.replace(successionSuffix, '')}.after-${old.id}`,
+    depth + 1,
+  );
   if (succession === null) return false;
   try {
     const found = read(file);
@@ -87,6 +103,23 @@ function takeOver(file: string, mine: Owner): boolean {
     return true;
   } finally {
     succession.release();
+  }
+}
+
+const successionSuffix = /\.after-[\da-f-]{36}$/;
+
+/**
+ * What processes left that were killed while they took this lock. Called by its owner: a succession of an earlier one leads
+ * nowhere any more. The draft of a process that lives is its own.
+ */
+function removeLeftovers(file: string): void {
+  const start = `${path.basename(file)}.`;
+  for (const name of fs.readdirSync(path.dirname(file))) {
+    if (!name.startsWith(start)) continue;
+    const rest = path.join(path.dirname(file), name);
+    const owner = read(rest);
+    const isDraft = owner !== null && name === `${start}${owner.id}` && !isAlive(owner);
+    if (isDraft || name.startsWith(`${start}after-`)) fs.rmSync(rest, { force: true });
   }
 }
 

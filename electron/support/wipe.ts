@@ -129,7 +129,7 @@ const ownEntry =
 
 /** Chromium's own: its files, and its lock against a second instance on each system. */
 const chromiumEntry = /^(chromium|lockfile|Singleton(Lock|Cookie|Socket))$/;
-const instanceLock = /^(lockfile|Singleton(Lock|Cookie|Socket))$/;
+const instanceLock = /^(desk\.lock.*|lockfile|Singleton(Lock|Cookie|Socket))$/;
 
 /** Windows lets nobody remove a file that is open, and a virus scanner opens it for a moment. */
 function isRemoved(file: string): boolean {

@@ -26,6 +26,8 @@ export function formatNotice(
       'The header has quotes that do not agree, or characters that do not fit the encoding. It is taken as it is.',
     'header-repeated': `The header row appears again (${where})`,
     'rows-in-cell': `${rows} ${isOne ? 'has' : 'have'} a cell between two quotes that holds whole rows (${where})`,
+    'single-quotes': `${rows} ${isOne ? 'has' : 'have'} cells between single quotes, which are part of the value here (${where}). Export the file with double quotes or none.`,
+    'escaped-quotes': `${rows} ${isOne ? 'has' : 'have'} a quote with a backslash before it, which is part of the value here (${where}). Export the file with each quote doubled.`,
     'excel-rounded': `${values} ${isOne ? 'was' : 'were'} rounded by a spreadsheet: digits are lost (${where})`,
     'formula-unevaluated': `${many} ${isOne ? 'cell' : 'cells'} in ${column ?? 'a column'} ${isOne ? 'is' : 'are'} blank: the workbook has formulas there without their values (${where}). Save it in a spreadsheet program and drop it again.`,
     'value-unfit': `${values} ${isOne ? 'does' : 'do'} not fit the definition and will not be sent (${where})`,

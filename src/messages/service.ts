@@ -330,6 +330,11 @@ export const serviceMessages = {
       `The client certificate (${f.subject ?? 'PKCS #12'}) is encrypted so that it takes too long to open.`,
       'Export it again with fewer rounds, as TLS programs do by themselves: a few thousand.',
     ),
+  'certificate.unsupported': (f) =>
+    message(
+      `The client certificate (${f.subject ?? 'PKCS #12'}) is encrypted in a way that is not read here.`,
+      'Export it again, encrypted with AES-256.',
+    ),
   'portal.sign-in': () => message('Nobody is signed in to the portal.', 'Sign in first.'),
   'portal.expired': () =>
     message(

@@ -232,6 +232,20 @@ describe('the oracle of hidden digits', () => {
     expect(valueOf(await app.disclosures.today())).toMatchObject({ matchAnswers: cards.length });
   });
 
+  test.each([1, 7, 30])('a trial of a list of %i rows counts the answers it can get', async (rows) => {
+    const { app } = await attacked();
+    const list = cards.slice(0, rows).map((_, n) => tokenFor(n));
+    const { sourceId } = valueOf(await app.batch['batch.paste']({ text: ['t0', ...list].join('\n') }));
+    const plan = planOf([matching(0, { pattern: bitOf(0, 0) })], { delimiter: '\t' });
+    // Nothing was counted before: whoever asks at once must not lose twenty for one.
+    expect(codeOf(await app.batch['batch.try']({ sourceId, plan, grounds: someGrounds }))).toBe('ok');
+    expect(app.service.sent).toHaveLength(Math.min(rows, 20));
+    expect(valueOf(await app.disclosures.today())).toMatchObject({ matchAnswers: Math.min(rows, 20) });
+    expect(app.audit.intents.filter(({ action }) => action === 'Match')[0]).toMatchObject({
+      rows: Math.min(rows, 20),
+    });
+  });
+
   test('when the log can not be written, nothing is sent and nothing used up', async () => {
     const { app } = await attacked();
     app.audit.refuse = { code: 'audit.unwritable' };
@@ -241,43 +255,43 @@ describe('the oracle of hidden digits', () => {
   });
 });
 
+const someBit = bitOf(0, 0);
+
+/** A job whose every token was refused, or that got no answer: it can be asked about other tokens. */
+async function unansweredJob(app: TestApp, way: string): Promise<string> {
+  const { answer } = app.service;
+  app.service.answer = () => (way === 'resume' ? failed('service.unreachable') : null);
+  app.service.refuses = () => true;
+  const { jobId } = valueOf(await start(app, [matching(0, { pattern: someBit })]));
+  app.service.answer = answer;
+  return jobId;
+}
+
+const again: Record<
+  string,
+  (app: TestApp, jobId: string, grounds: Grounds | null) => Promise<Outcome<unknown>>
+> = {
+  retry: (app, jobId, grounds) =>
+    app.batch['batch.retry']({ jobId, code: 'service.element-refused', grounds }),
+  resume: (app, jobId, grounds) => app.batch['batch.resume']({ jobId, grounds }),
+  'another policy': (app, jobId, grounds) =>
+    app.batch['batch.changePolicy']({
+      jobId,
+      changes: [{ column: 0, policy: connection.policies.at(-1) ?? '', targetPolicy: null }],
+      grounds,
+    }),
+  async mend(app, jobId, grounds) {
+    const list = valueOf(
+      await app.batch['batch.export']({ ...plainExport, jobId, rows: 'failed', safety: 'source' }),
+    );
+    const file = path.join(app.folder, list?.name ?? '');
+    const text = fs.readFileSync(file, 'utf8');
+    const sourceId = await app.open(await app.write('mended.csv', text.replaceAll(/tok/g, 'tik')));
+    return takeIn(app, { jobId, sourceId, grounds });
+  },
+};
+
 describe('values that are sent again', () => {
-  const pattern = bitOf(0, 0);
-
-  /** A job whose every token was refused, or that got no answer: it can be asked about other tokens. */
-  async function unansweredJob(app: TestApp, way: string): Promise<string> {
-    const { answer } = app.service;
-    app.service.answer = () => (way === 'resume' ? failed('service.unreachable') : null);
-    app.service.refuses = () => true;
-    const { jobId } = valueOf(await start(app, [matching(0, { pattern })]));
-    app.service.answer = answer;
-    return jobId;
-  }
-
-  const again: Record<
-    string,
-    (app: TestApp, jobId: string, grounds: Grounds | null) => Promise<Outcome<unknown>>
-  > = {
-    retry: (app, jobId, grounds) =>
-      app.batch['batch.retry']({ jobId, code: 'service.element-refused', grounds }),
-    resume: (app, jobId, grounds) => app.batch['batch.resume']({ jobId, grounds }),
-    'another policy': (app, jobId, grounds) =>
-      app.batch['batch.changePolicy']({
-        jobId,
-        changes: [{ column: 0, policy: connection.policies.at(-1) ?? '', targetPolicy: null }],
-        grounds,
-      }),
-    async mend(app, jobId, grounds) {
-      const list = valueOf(
-        await app.batch['batch.export']({ ...plainExport, jobId, rows: 'failed', safety: 'source' }),
-      );
-      const file = path.join(app.folder, list?.name ?? '');
-      const text = fs.readFileSync(file, 'utf8');
-      const sourceId = await app.open(await app.write('mended.csv', text.replaceAll(/tok/g, 'tik')));
-      return takeIn(app, { jobId, sourceId, grounds });
-    },
-  };
-
   test.each(Object.entries(again))(
     '%s needs a reason, changes nothing without one, and counts',
     async (way, act) => {
@@ -298,6 +312,23 @@ describe('values that are sent again', () => {
       expect(valueOf(await app.disclosures.today()).matchAnswers).toBeGreaterThan(matchAnswers);
     },
   );
+});
+
+describe('the administrator’s number of answers', () => {
+  test.each(Object.keys(again))('is reached by %s too: nothing is sent, and no row changes', async (way) => {
+    const { app } = await attacked({ managed: { maxMatchAnswersPerDay: cards.length + 9 } });
+    const jobId = await unansweredJob(app, way);
+    const rowsOf = async () =>
+      valueOf(await app.batch['batch.rows']({ jobId, filter: 'all', from: 0, count: 50 })).rows;
+    const before = await rowsOf();
+    const sent = app.service.sent.length;
+    expect(valueOf(await app.disclosures.today()).matchAnswers).toBe(cards.length);
+    const refused = await again[way]?.(app, jobId, someGrounds);
+    expect(refused).toMatchObject({ failure: { code: 'disclosure.limit', subject: 'matchAnswers' } });
+    expect(app.service.sent).toHaveLength(sent);
+    expect(await rowsOf()).toEqual(before);
+    expect(valueOf(await app.disclosures.today()).matchAnswers).toBe(cards.length);
+  });
 });
 
 describe('what is free', () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { done } from '../../electron/contract/errors.ts';
 import { encoding, type ColumnPlan, type Reading } from '../../electron/contract/models/batch.ts';
+import type { RowCondition, RowsView } from '../../electron/contract/models/rows.ts';
 import { detokenize, openApp, planOf, valueOf, type TestApp } from '../support/batch-app.ts';
 
 const cards = ['4111111111111111', '5555555555554444', '4012888888881881', '6011111111111117'];
@@ -235,6 +236,12 @@ describe('a column is hidden by its name', () => {
     ['Pass Port No', ['X1234567']],
     ['BirthDt', ['1980-02-29']],
     ['ID card no', ['X1234567']],
+    ['iban', ['DE00 1234 5678']],
+    ['Kunden-IBAN', ['GB00BARC1234']],
+    ['tax id', ['12 345 678 901']],
+    ['Tax_ID', ['86095742719']],
+    ['TIN', ['912-70-1234']],
+    ['Steuernummer', ['93/815/08152']],
     ['maskedPan', ['jane@bank.example']],
     ['Hash', ['jane@bank.example']],
   ])('%s', async (name, values) => {
@@ -295,6 +302,46 @@ describe('a cell says itself what to hide', () => {
     const all = pages.flatMap(({ rows }) => rows);
     expect(all[0]?.cells[1]?.text).toBe(ordinary(0));
     expect(all[264]?.cells[1]?.text).toBe('paid with 411111••••••1111 by phone');
+  });
+
+  it.each([
+    ['as the whole cell', (card: string) => card],
+    ['inside a text', (card: string) => `paid with ${card} by phone`],
+  ])('and no find, filter, order, profile or copy tells more of it, %s', async (_, within) => {
+    // One mask, and the hidden digits of the first are the greater ones.
+    const alike = ['4111119990091114', '4111110000061114', '4111115000051114'];
+    const lines = [...Array.from({ length: 260 }, (_line, i) => `ok ${i}`), ...alike.map(within)];
+    const content = `token,note\n${lines.map((line, i) => `t${i},${line}\n`).join('')}`;
+    const opened = await app.open(await app.write('late.csv', content));
+    const { jobId } = await app.run(opened, planOf([detokenize(0)]));
+    const rowsOf = async (view: Partial<RowsView>) => {
+      const query = { jobId, filter: 'all', view: { where: [], sort: null, ...view }, from: 0, count: 500 };
+      return valueOf(await app.batch['batch.rows'](query as never)).rows.map(({ row }) => row);
+    };
+    const where = (test: RowCondition['test'], text: string) => ({ where: [{ column: 1, test, text }] });
+    const find = async (text: string) =>
+      valueOf(await app.batch['batch.find']({ jobId, filter: 'all', text, after: -1, backwards: false }))
+        ?.count ?? 0;
+    for (const card of alike) {
+      for (const part of [card, card.slice(0, 8), card.slice(5, 11), card.slice(6, 10), card.slice(9)])
+        expect([part, await find(part), await rowsOf(where('contains', part))]).toEqual([part, 0, []]);
+      expect(await rowsOf(where('equals', within(card)))).toEqual([]);
+      expect(await rowsOf(where('begins', within(card)))).toEqual([]);
+      expect(await rowsOf(where('ends', within(card)))).toEqual([]);
+    }
+    // What the mask shows finds all three alike.
+    expect(await find('411111')).toBe(3);
+    expect(await rowsOf(where('contains', '1114'))).toEqual([261, 262, 263]);
+    for (const descending of [false, true]) {
+      const order = await rowsOf({ sort: { column: 1, descending } });
+      expect(order.filter((row) => row > 260)).toEqual([261, 262, 263]);
+    }
+    const profile = valueOf(await app.batch['batch.profile']({ jobId, column: 1 }));
+    expectNothingIn(profile, alike, 'profile');
+    valueOf(await app.batch['batch.copy']({ jobId, filter: 'all', from: 258, count: 5, columns: [0, 1] }));
+    expect(app.copied).toHaveLength(1);
+    expectNothingIn(app.copied, alike, 'copy');
+    expect(app.copied[0]).toContain(within('411111••••••1114'));
   });
 
   it('in a preview whose column is mixed', async () => {

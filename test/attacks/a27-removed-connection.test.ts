@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { failed } from '../../electron/contract/errors.ts';
+import { done, failed } from '../../electron/contract/errors.ts';
 import { undoMs } from '../../electron/contract/undo.ts';
 import { value } from '../support/audit-folder.ts';
 import { fakeKeyring } from '../support/fake-keyring.ts';
@@ -89,6 +89,14 @@ test('undo brings all of it back: the connection, its secrets, and that it was i
   expect(after).toMatchObject({ connections: (before as { connections: unknown }).connections });
   // Once.
   expect(await all.app.ask('connections.undoRemove', { id: all.id })).toEqual(failed('connection.unknown'));
+});
+
+test('two undos at once bring it back once', async () => {
+  const all = await withConnection();
+  value(await all.app.ask('connections.remove', { id: all.id }));
+  const undo = (): Promise<unknown> => all.app.ask('connections.undoRemove', { id: all.id });
+  expect(await Promise.all([undo(), undo()])).toEqual([done({}), failed('connection.unknown')]);
+  expect(left(all)).toMatchObject({ secrets: 2, connections: 1 });
 });
 
 test('an undo that fails on the way can be tried again', async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { receiptFile } from '../../electron/evidence/receipt.ts';
 import { createUnfinishedExports } from '../../electron/batch/output/unfinished-exports.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
 import type { AppState } from '../../electron/contract/models/app.ts';
@@ -79,6 +80,38 @@ test('what a killed export left in clear is removed at the next start, with a li
   const next = open();
   await next.removeLeft();
   expect([next.removed(), lines.length]).toEqual([[], 1]);
+});
+
+test('with the rest of a killed export goes its receipt, and no other one', async () => {
+  const { open, target, file } = setUp();
+  const [receipt, other] = [receiptFile(target), receiptFile(`${target}-2`)];
+  await killed(target, file);
+  for (const name of [receipt, other]) fs.writeFileSync(name, '{}');
+  await open().removeLeft();
+  expect([receipt, other].map((name) => fs.existsSync(name))).toEqual([false, true]);
+  // Of a file of before.
+  await killed(target, file);
+  fs.writeFileSync(receipt, '{}');
+  fs.utimesSync(receipt, new Date(0), new Date(0));
+  await open().removeLeft();
+  expect([fs.existsSync(partialOf(target)), fs.existsSync(receipt)]).toEqual([false, true]);
+});
+
+test('a file gets its name once its receipt is there, and not at all where that can’t be written', async () => {
+  const found: unknown[] = [];
+  const app = await openApp({
+    receipt({ target, content }) {
+      found.push(fs.existsSync(target), fs.readFileSync(content, 'utf8'));
+      return Promise.resolve(failed('keychain.unavailable'));
+    },
+  });
+  onTestFinished(() => app.close());
+  const sourceId = await app.open(await app.write('in.csv', 'token\n4000\n'));
+  const { jobId } = await app.run(sourceId, planOf([detokenize(0)]));
+  const asked = { content: 'tokens', safety: 'source', receipt: true } as const;
+  expect(await app.export(jobId, asked)).toEqual(failed('keychain.unavailable'));
+  expect(found).toEqual([false, 'token\n4000\n']);
+  expect(fs.readdirSync(app.folder).filter((name) => name.startsWith('in_'))).toEqual([]);
 });
 
 test('it stays where the log can’t say so, and goes at a later start', async () => {

@@ -83,10 +83,10 @@ async function toldAfter(column: number, guess: string, isChosen = false) {
   await app.until(job.jobId, 'finished');
   const { jobId } = job;
   const remaining = valueOf(await app.batch['batch.checkExport']({ jobId, content: 'tokens', rows: 'all' }));
-  const distinct: number[] = [];
+  const profiles: unknown[] = [];
   for (const of of [0, 1, 2, 3])
-    distinct.push(valueOf(await app.batch['batch.profile']({ jobId, column: of })).distinct);
-  const told = { remaining, distinct };
+    profiles.push(valueOf(await app.batch['batch.profile']({ jobId, column: of })));
+  const told = { remaining, profiles };
   return JSON.stringify(told);
 }
 

@@ -100,7 +100,9 @@ test('what stays in clear is said before a file is saved, and of the file', asyn
   await choose(page, 'Policy', 'analyst');
   await go(page, 'Batch');
   const file = path.join(home, 'notes.csv');
-  const rows = cards.map((card, row) => `${card};${row === 2 ? `old one: ${cards[0]}` : 'none'}\r\n`);
+  const rows = cards.map(
+    (card, row) => `${card};${row === 2 ? `old one: ${cards[0]}` : row === 3 ? 'Łódź' : 'none'}\r\n`,
+  );
   fs.writeFileSync(file, `card;note\r\n${rows.join('')}`);
   await chooseFile(page, file);
   await map(page, 'card', 'Tokenize', 'Card number');
@@ -116,4 +118,19 @@ test('what stays in clear is said before a file is saved, and of the file', asyn
   await expect(page.getByRole('status', { name: 'Remaining cleartext' })).toContainText(sentence);
   await expect(saved.locator('.ok')).toHaveCount(0);
   expect(fs.readFileSync(path.join(app.downloads, 'notes_tokens.csv'), 'utf8')).toContain('old one: 4111');
+
+  // D17: cells that the encoding can't hold: not written until a person says so, and then said of the file, in amber.
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await panel.getByRole('button', { name: 'Format…' }).click();
+  const format = panel.getByRole('group', { name: 'Format' });
+  await format.getByText('Exact values', { exact: true }).click();
+  await format.getByRole('combobox', { name: /^Encoding/ }).click();
+  await page.getByRole('option', { name: 'ISO-8859-15 (with €)' }).click();
+  await panel.getByRole('button', { name: 'Export 4 rows' }).click();
+  const lost = panel.getByRole('group', { name: 'Cells that can’t be written' });
+  await lost.getByText('Leave these cells out').click();
+  await panel.getByRole('button', { name: 'Export 4 rows' }).click();
+  await expect(saved).toContainText('without 1 cell in 1 row that the encoding can’t hold');
+  await expect(saved.locator('.warn')).toHaveCount(1);
+  await expect(saved.locator('.ok')).toHaveCount(0);
 });

@@ -26,8 +26,23 @@ test('a failed value says why in words, and a retry is offered only where it can
   page,
   home,
 }) => {
-  await chooseFile(page, await open(page, home));
+  // The column that fails is out of sight.
+  const file = await open(page, home);
+  const [head = '', ...rows] = fs.readFileSync(file, 'utf8').trimEnd().split('\n');
+  const wide = (cell: string): string => `,${Array.from({ length: 16 }, (_, n) => `${cell}${n}`).join(',')},`;
+  const widened = rows.map((row) => row.replace(',', wide('')));
+  fs.writeFileSync(file, `${[head.replace(',', wide('note ')), ...widened].join('\n')}\n`);
+  await chooseFile(page, file);
   await map(page, 'card_token', 'Detokenize', 'Card number');
+  const runButton = page.getByRole('button', { name: /^Run on/ });
+  await expect(runButton).toHaveClass(/\benv\b/);
+  await page.getByRole('region', { name: /^First rows/ }).evaluate((table) => (table.scrollLeft = 0));
+  await page.getByRole('button', { name: 'Test 20 rows' }).click();
+  // W25: what failed is shown, and Run is no more what comes next.
+  const failing = page.locator('td[data-failed]').first();
+  await expect(failing).toBeInViewport();
+  await expect(failing).toContainText('Not a token of Card number');
+  await expect(runButton).not.toHaveClass(/\benv\b/);
   await run(page);
   const sum = await readSum(page);
   expect(sum).toMatchObject({ rows: 4, blank: 1 });

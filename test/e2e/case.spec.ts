@@ -22,6 +22,16 @@ test('a case has its timeline, is closed with its evidence, and is opened again'
   const result = page.getByRole('region', { name: 'Result' });
   await expect(result.getByRole('definition').filter({ hasText: 'American Express' })).toBeVisible();
   await expect(result.getByRole('definition').filter({ hasText: /^378282$/ })).toBeVisible();
+  // W22: with another token in the field it says whose it is, and steps back.
+  const mask = result.locator('.masked');
+  await expect(mask).toHaveCSS('opacity', '1');
+  await page.getByRole('textbox', { name: 'Token' }).fill('4000001234567890');
+  await expect(result).toContainText('Result of the token before:');
+  await expect(result.locator('.label .mono')).toHaveText(token);
+  await expect(mask).toHaveCSS('opacity', '0.55');
+  await page.getByRole('textbox', { name: 'Token' }).fill(token);
+  await expect(mask).toHaveCSS('opacity', '1');
+  await expect(result).not.toContainText('Result of the token before:');
   await reveal(page, 'D-20931');
   await expect(page.getByRole('button', { name: 'Hide' })).toBeFocused();
   await expect(page.getByText(/^Shown in clear for \d+ seconds/)).toBeAttached();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { startBuiltInService, type RunningBuiltInService } from '../../electron/built-in-service/start.ts';
 import { expect, test as base } from '../support/app-fixture.ts';
-import { go, map, paste, readSum, run } from '../support/page-actions.ts';
+import { go, hasFocus, map, paste, readSum, run } from '../support/page-actions.ts';
 import { connect } from '../support/service-client.ts';
 import { builtInServiceWorker } from '../support/workers.ts';
 
@@ -96,6 +96,7 @@ test('a connection in three steps, from an empty form to menus that know what ea
   await expect(page.getByText('A test sends 2 sign-ins and 32 requests.')).toBeVisible();
   await page.getByRole('button', { name: 'Save and test' }).click();
   await expect(page.getByText('Tested 2 policies')).toBeVisible({ timeout: 60_000 });
+  await expect.poll(() => hasFocus(page)).toBe(true);
   await expect(page.locator('[aria-current=true]').getByText('in use')).toBeVisible();
 
   // The grid, and the name that the service does not have.

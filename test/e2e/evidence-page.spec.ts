@@ -32,7 +32,22 @@ test('a page of evidence checks itself in a browser without a network, and one o
   await side.getByRole('button', { name: 'Close case' }).click();
   await side.getByRole('button', { name: 'Save signed evidence' }).click();
   await side.getByText(/^Saved evidence-D-20931\.json and/).waitFor();
-  const signer = await side.getByText(/^[0-9a-f]{64}$/).innerText();
+  // The fingerprint as a person takes it from the window, and the folder as the system is asked to show it.
+  await page.evaluate(
+    `addEventListener('copy', () => void (globalThis.copied = String(getSelection())), true)`,
+  );
+  await side.getByRole('button', { name: 'Copy fingerprint' }).click();
+  await side.getByRole('button', { name: 'Fingerprint copied' }).waitFor();
+  const signer = await page.evaluate<string>('globalThis.copied');
+  expect(signer).toMatch(/^[0-9a-f]{64}$/);
+  await app.application.evaluate(({ shell }) => {
+    shell.showItemInFolder = (shown) => void Object.assign(globalThis, { shownInFolder: shown });
+  });
+  await side.getByRole('button', { name: 'Show in folder' }).click();
+  const shownInFolder = () =>
+    app.application.evaluate(() => (globalThis as { shownInFolder?: string }).shownInFolder ?? '');
+  await expect.poll(async () => path.dirname(await shownInFolder())).toBe(app.downloads);
+  expect(path.basename(await shownInFolder())).toMatch(/^evidence-D-20931\./);
   const file = path.join(app.downloads, 'evidence-D-20931.html');
   const text = fs.readFileSync(file, 'utf8');
   expect(text).not.toContain(pan);

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../support/app-fixture.ts';
+import { text, workbook } from '../support/make-workbook.ts';
 import { choose, chooseFile, exportRows, go, startBuiltIn, systemDialogs } from '../support/page-actions.ts';
 
 /** What has the focus, as a person would call it; '' for the page's body, which is nowhere. */
@@ -67,24 +68,58 @@ test('from the file to its export by the keys, the focus is never lost', async (
   await expectFocus(page, /^Test 20 rows/);
   await page.getByRole('button', { name: 'Close the file' }).click();
   await expectFocus(page, /^Open cards.csv/);
+
+  const sheet = (name: string) => ({
+    name,
+    rows: `<row r="1">${text('A1', name)}</row><row r="2">${text('A2', 'x')}</row>`,
+  });
+  const sheets = path.join(home, 'sheets.xlsx');
+  fs.writeFileSync(sheets, await workbook({ sheets: [sheet('first'), sheet('second')] }));
+  await chooseFile(page, sheets);
+  await choose(page, 'Sheet', 'second');
+  await expect(page.getByRole('columnheader', { name: /second/ })).toBeVisible();
+  await expectFocus(page, /./);
 });
 
 test('the pages of an administrator keep the focus', async ({ page }) => {
   await startBuiltIn(page);
   await go(page, 'Connections');
   await page.getByRole('button', { name: 'Add a connection' }).first().click();
+  await expect(page.getByLabel('Name', { exact: true })).toBeFocused();
   await page.getByLabel('Name', { exact: true }).fill('Focus');
+  await page.getByLabel('Base URL').fill('https://focus.example');
   await page.getByRole('button', { name: /^\d? ?Access/ }).click();
   await page.getByLabel('Policy name').fill('agent');
   await page.getByRole('button', { name: 'Add policy' }).click();
   await page.getByLabel('Password for agent').waitFor();
   await expect(page.getByLabel('Policy name')).toBeFocused();
+  await page.getByRole('button', { name: 'Add definition' }).click();
+  await page.getByLabel('Service name').fill('card');
+  await page.getByLabel('Shown as').fill('Card');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page.getByText('Saved.', { exact: true })).toBeVisible();
+  await expectFocus(page, /./);
+  await page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await expect(page.getByText('Focus removed.')).toBeVisible();
+  await expectFocus(page, /^Undo/);
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { name: 'Focus' })).toBeVisible();
+  await expectFocus(page, /./);
   await go(page, 'Settings');
   await page.getByLabel('New passphrase', { exact: true }).fill('correct horse');
   await page.getByLabel('Repeat new passphrase').fill('correct horse');
   await page.getByRole('button', { name: 'Set passphrase' }).click();
   await page.getByLabel('Current passphrase').waitFor();
   await expectFocus(page, /./);
+  // W21: said where it was done, with what it costs to forget it.
+  const said = page.getByRole('status', { name: 'Passphrase' });
+  await expect(said).toHaveText('Passphrase set.');
+  const from = await said.boundingBox();
+  const button = await page.getByRole('button', { name: 'Change', exact: true }).boundingBox();
+  expect(Math.abs((from?.y ?? 0) - (button?.y ?? 1_000))).toBeLessThan(120);
+  await expect(
+    page.getByText(/If you forget it, the lock’s Forgot the passphrase\?\s+forgets them all/),
+  ).toBeInViewport();
   await page.keyboard.press('Control+L');
   const field = page.getByPlaceholder('Passphrase');
   await expect(field).toBeFocused();
@@ -115,4 +150,16 @@ test('a button that goes by what it does leaves the focus on its page', async ({
   await suggestions.click();
   await expect(suggestions).toHaveCount(0);
   await expectFocus(page, /./);
+
+  // W12: with four mapped columns, rows of the file and what runs them are in view in a small window.
+  const mapped = page.getByRole('group', { name: /: (?:Tokenize|Detokenize|Mask)$/ });
+  for (const column of ['card_token', 'ssn', 'email', 'note'])
+    if ((await page.getByRole('group', { name: new RegExp(`^${column}: `) }).count()) === 0)
+      await choose(page, column, 'Tokenize');
+  await expect(mapped).toHaveCount(4);
+  await page.setViewportSize({ width: 1_024, height: 700 });
+  await expect(page.getByRole('button', { name: /^Run on/ })).toBeInViewport({ ratio: 1 });
+  await expect(page.getByRole('button', { name: 'Test 20 rows' })).toBeInViewport({ ratio: 1 });
+  for (const name of ['D-10001', 'D-10002', 'D-10003', 'D-10004'])
+    await expect(page.getByRole('cell', { name })).toBeInViewport();
 });

@@ -41,6 +41,10 @@ test('4.17 a profile is made of what was pasted, tried with one value and writte
     policyPassword,
     definition: { name: 'card-number', label: 'Card number' },
   });
+  await page.evaluate(`
+    globalThis.clicks = 0;
+    addEventListener('click', ({ isTrusted }) => void (globalThis.clicks += isTrusted ? 1 : 0), true);
+  `);
   await page.getByRole('button', { name: 'Service', exact: true }).click();
   await page.getByRole('button', { name: 'Set up from examples' }).click();
   await page.getByLabel('Examples', { exact: true }).focus();
@@ -64,6 +68,8 @@ test('4.17 a profile is made of what was pasted, tried with one value and writte
   for (const secret of [card, apiKey, policyPassword]) expect(shown).not.toContain(secret);
   // The connection has secrets: a dialog of the system asks first, and nobody agrees here.
   await page.getByRole('button', { name: 'Use this profile' }).click();
+  // One of them is the look at what was recognised.
+  expect(await page.evaluate('globalThis.clicks')).toBe(5);
   await expect(page.getByText('The usual one', { exact: true })).toBeVisible();
   await page.getByRole('button', { name: 'Export profile' }).click();
   await expect(page.getByText('Written to service-profile.json.')).toBeVisible();

@@ -6,6 +6,7 @@ import { createPackage } from '@electron/asar';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { findChromium } from '../../dev/electron-on-chromium/browser.ts';
 import { calls } from '../../electron/contract/calls.ts';
+import { acquireProcessLock } from '../../electron/storage/process-lock.ts';
 import { appState } from '../../electron/contract/models/app.ts';
 import type { Seed } from '../../electron/built-in-service/seed.ts';
 import pkg from '../../package.json' with { type: 'json' };
@@ -429,6 +430,50 @@ test('--wipe of a folder that an open app uses removes nothing', async () => {
   expect(ended.stdout).toContain('ended with 1');
   expect(ended.code).toBe(0);
   expect(fs.existsSync(path.join(home, 'audit'))).toBe(true);
+});
+
+test('a command waits for another one that has the folder; a signal ends the wait; no window opens beside it', async () => {
+  const { home, env } = usedHome();
+  // This process is that other command.
+  const first = acquireProcessLock(path.join(home, 'desk.lock'));
+  const waits = {
+    kind: 'waiting',
+    sentence: expect.stringContaining('begins once that has ended') as string,
+  };
+  const started = (args: readonly string[], act: (pid: number) => void) => {
+    let pid = 0;
+    let isWaiting = false;
+    return runApp(args, {
+      env,
+      onStart: (id) => (pid = id),
+      onOutput(text) {
+        if (isWaiting || !text.includes('begins once')) return;
+        isWaiting = true;
+        act(pid);
+      },
+    });
+  };
+  const signalled = await started(['jobs'], (pid) => process.kill(pid, 'SIGTERM'));
+  expect(signalled).toMatchObject({ code: 4, stdout: '', left: [] });
+  expect(signalled.stderr.trim().split('\n').slice(1)).toEqual([
+    'It was ended while it waited. Nothing was sent.',
+  ]);
+  for (const [args, said] of [
+    [[], 'Open the window once that has ended.'],
+    [['--wipe'], 'A command of Tokendesk runs with this folder. Nothing was removed.'],
+  ] as const) {
+    const refused = await runApp(args, { env, input: 'remove everything\n' });
+    expect([refused.code, refused.stdout + refused.stderr]).toEqual([1, expect.stringContaining(said)]);
+  }
+  const waited = await started(['jobs', '--json'], () => first?.release());
+  expect(waited.code).toBe(0);
+  expect(
+    waited.stdout
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line)),
+  ).toEqual([waits]);
+  expect(fs.existsSync(path.join(home, 'desk.lock'))).toBe(false);
 });
 
 test('--user-data-dir names the folder of all that is written', async () => {

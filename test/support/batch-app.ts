@@ -25,7 +25,11 @@ import type { Connection } from '../../electron/contract/models/connection.ts';
 import type { Grounds } from '../../electron/contract/models/lookup.ts';
 import { nothingLogged, noGuesses, sharedCounts } from './disclosures.ts';
 import type { Reveals } from '../../electron/privacy/reveals.ts';
-import { createDisclosures, type Disclosures } from '../../electron/privacy/disclosures.ts';
+import {
+  createDisclosures,
+  disclosureLimitsOf,
+  type Disclosures,
+} from '../../electron/privacy/disclosures.ts';
 import type {
   BatchAnswer,
   BatchCall,
@@ -241,6 +245,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     shared: countsOf(folder),
     key: () => keychain.key(),
     clock: { now: () => Date.now() },
+    limits: disclosureLimitsOf(managed),
   });
   const audit = given.audit ?? {
     ...auditWith((intent) => {
@@ -316,7 +321,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     reveals,
     sampleFile: () =>
       Promise.resolve(done(join(import.meta.dirname, '../../resources/samples/disputes.csv'))),
-    receipt: () => Promise.resolve(failed('evidence.none')),
+    receipt: () => Promise.resolve(done({ name: 'receipt.json', signer: 'signer' })),
     scryptCost: 10,
     ...over,
   };

@@ -30,6 +30,10 @@ export async function paste(page: Page, text: string): Promise<void> {
   })()`);
 }
 
+/** Whether anything has the focus; a page's body has it where nothing has. */
+export const hasFocus = (page: Page): Promise<boolean> =>
+  page.evaluate('document.activeElement !== document.body');
+
 export async function go(page: Page, place: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Places' }).getByRole('button', { name: place }).click();
 }
@@ -146,9 +150,12 @@ export interface ServiceAccess {
 /** Adds a connection as an administrator would, with its secrets, and uses it. */
 export async function connect(page: Page, access: ServiceAccess): Promise<void> {
   await go(page, 'Connections');
+  const add = page.getByRole('button', { name: 'Add a connection' }).first();
+  // What is in use can be counted once the page is there.
+  await add.waitFor();
   // The first connection is in use by itself.
   const isFirst = (await page.getByText('in use', { exact: true }).count()) === 0;
-  await page.getByRole('button', { name: 'Add a connection' }).first().click();
+  await add.click();
   await page.getByLabel('Name', { exact: true }).fill(access.name);
   await page.getByLabel('Base URL').fill(access.baseUrl);
   await page.getByText('Also trust our own certificate authority').click();

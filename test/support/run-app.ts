@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly modules?: readonly string[];
   /** Called with the process once it runs. */
   readonly onStart?: (pid: number) => void;
+  /** Called with what it printed so far, each time. */
+  readonly onOutput?: (text: string) => void;
 }
 
 export interface Ended {
@@ -40,7 +42,7 @@ export async function runApp(args: readonly string[], options: RunOptions = {}):
 export async function runUntilExit(
   program: string,
   args: readonly string[],
-  { input = '', env = {}, onStart }: RunOptions = {},
+  { input = '', env = {}, onStart, onOutput }: RunOptions = {},
 ): Promise<Ended> {
   const temporary = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-run-'));
   const child = spawn(program, args, {
@@ -57,7 +59,10 @@ export async function runUntilExit(
   });
   const printed = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', (text: string) => (printed[name] += text));
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text;
+      onOutput?.(printed.stdout + printed.stderr);
+    });
   child.stdin.on('error', () => undefined).end(input);
   if (child.pid !== undefined) onStart?.(child.pid);
   const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {

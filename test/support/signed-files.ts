@@ -64,6 +64,7 @@ async function make(key: Uint8Array, seed: number): Promise<Made> {
       rowsWritten: 1,
       remaining: { cards: 0, values: 0 },
       target: at('output'),
+      content: at('output'),
       startedAt: '2026-01-02T00:00:00.000Z',
     }),
   );

@@ -12,6 +12,7 @@ export interface ToldElement {
 type Json = unknown;
 export interface Question {
   readonly url: URL;
+  readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -28,6 +29,8 @@ export interface Switches {
   ) => Json;
   /** Where the name of the operation and of the definition stand. Null: there is no such thing. */
   readonly locate?: (question: Question) => { operation: string; definition: unknown } | null;
+  /** What members of a request are called here, and in the specification. */
+  readonly names?: Readonly<Record<string, string>>;
   /** Of the request's elements. */
   readonly sent?: (element: Readonly<Record<string, unknown>>) => { ref: unknown; value: unknown };
   /** What a question must have besides; else 415. */
@@ -71,8 +74,12 @@ export async function startSwitchedService() {
   let switches: Switches = {};
   const asked: Question[] = [];
 
-  const answerTo = (question: Question): { status: number; json: Json } => {
-    const { url, body } = question;
+  const answerTo = (asking: Question): { status: number; json: Json } => {
+    const { url } = asking;
+    const body = Object.fromEntries(
+      Object.entries(asking.body).map(([name, value]) => [switches.names?.[name] ?? name, value]),
+    );
+    const question = { ...asking, body };
     const at = /^\/api\/services\/evtservice\/(\w+)$/.exec(url.pathname)?.[1];
     const own = switches.locate?.(question);
     const located =
@@ -109,7 +116,8 @@ export async function startSwitchedService() {
   const server = createServer({ cert, key }, (request, response) => {
     void (async () => {
       const url = new URL(request.url ?? '/', 'https://switched');
-      const question = { url, headers: request.headers, body: await bodyOf(request) };
+      const method = request.method ?? '';
+      const question = { url, method, headers: request.headers, body: await bodyOf(request) };
       asked.push(question);
       const { status, json } = answerTo(question);
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));

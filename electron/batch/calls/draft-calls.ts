@@ -7,7 +7,7 @@ import { restoreText } from '../../contract/obscured.ts';
 import type { ServiceClient } from '../../service/service-client.ts';
 import type { BatchOptions } from '../options.ts';
 import type { OwnTokens } from '../output/own-tokens.ts';
-import { maxTriedRows, tryRows } from '../output/try-rows.ts';
+import { firstRows, tryRows } from '../output/try-rows.ts';
 import { disclosingActs, openAll } from '../planning/disclosing-acts.ts';
 import { checkPlan, type ColumnWork, type Counted, type Draft } from '../planning/plan.ts';
 import { runPreflight, uncounted } from '../planning/preflight.ts';
@@ -271,14 +271,18 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       );
       const view = { width: format.width, work, masked };
       const jobId = randomUUID();
-      const rows = Math.min(draft.counted?.rows ?? maxTriedRows, maxTriedRows);
+      const first = await firstRows(opened.bytes, format);
+      if (!first.ok) return first;
+      const chunk = first.value;
+      if (chunk === null) return done({ total: 0, from: 0, rows: [] });
+      const rows = chunk.table.count;
       const { name: connection, environment } = draft.connection;
       const guesses = Math.min(draft.counted?.guesses ?? 0, rows);
       const where = { jobId, connection, environment };
       const acts = disclosingActs({ work, ...where, grounds, rows, guesses, confirmsRows: false });
       return openAll(options.gate, acts, () => {
         if (guesses > 0) options.guesses.allow(jobId, guesses);
-        return tryRows({ source: opened.bytes, format, view, client, jobId });
+        return tryRows({ chunk, view, client, jobId });
       });
     },
   };

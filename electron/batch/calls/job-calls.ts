@@ -1,13 +1,13 @@
 import { dirname } from 'node:path';
 import type { Handlers } from '../../contract/calls.ts';
-import type { ExportChoice, Exported } from '../../contract/models/batch.ts';
+import type { ExportChoice } from '../../contract/models/batch.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { receiptFile, type WrittenReceipt } from '../../evidence/receipt.ts';
 import { maskNumbers } from '../../masking/masking.ts';
 import { sha256Of } from '../../storage/byte-source.ts';
 import type { MappingCalls, Mappings } from '../mappings.ts';
 import type { BatchOptions } from '../options.ts';
-import { checkExport, exportJob } from '../output/export.ts';
+import { checkExport, exportJob, type ReceiptParts } from '../output/export.ts';
 import { createRemainingChecks } from '../output/remaining.ts';
 import type { OwnTokens } from '../output/own-tokens.ts';
 import type { UnfinishedExports } from '../output/unfinished-exports.ts';
@@ -96,11 +96,10 @@ export function createJobCalls(
     },
   });
 
-  /** Of what was exported just now. Failures: those of `WriteReceipt`. */
+  /** Of what is about to get its name. Failures: those of `WriteReceipt`. */
   async function signReceipt(
     job: Pick<BatchJob, 'spec' | 'openSource'>,
-    target: string,
-    { tally, rowsWritten, remaining }: Pick<Exported, 'tally' | 'rowsWritten' | 'remaining'>,
+    { target, content, tally, rowsWritten, remaining }: ReceiptParts,
   ): Promise<Outcome<WrittenReceipt>> {
     const { run, sourceName, jobId, connectionName, environment, startedAt } = job.spec;
     const file = run === null ? await hashSource(job) : done(run.file);
@@ -108,6 +107,7 @@ export function createJobCalls(
     const about = { job: jobId, connection: connectionName, environment };
     const facts = {
       target,
+      content,
       startedAt,
       mapping: run?.mapping ?? null,
       connection: connectionName,
@@ -264,7 +264,9 @@ export function createJobCalls(
       const exported = await withJob(jobId, async (job) => {
         const { mapping } = job.spec;
         const { folder = null } = (await options.mappings.exported(mapping)) ?? {};
-        const written = await exportJob({ ...writing, folder }, job, request.value);
+        const sign = (parts: ReceiptParts) => signReceipt(job, parts);
+        const receipt = choice.receipt === true ? sign : null;
+        const written = await exportJob({ ...writing, folder, receipt }, job, request.value);
         // A command writes as it was told: what a person chose stays.
         if (written.ok && written.value !== null && choice.receipt !== true)
           await options.mappings.rememberExport(mapping, choice, dirname(written.value.target));
@@ -273,13 +275,8 @@ export function createJobCalls(
       if (exports.get(jobId) === stop) exports.delete(jobId);
       if (!exported.ok || exported.value === null) return exported as Outcome<null>;
       const { target, ...sum } = exported.value;
-      const receipt =
-        choice.receipt === true ? await withJob(jobId, (job) => signReceipt(job, target, sum)) : null;
       return done({
         ...sum,
-        ...(receipt !== null && {
-          receipt: receipt.ok ? receipt.value : { failure: receipt.failure },
-        }),
         exportId: exportedFiles.add(target),
         folder: dirname(target),
       });

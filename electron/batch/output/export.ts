@@ -1,4 +1,5 @@
-import { realpath } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { realpath, rm } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
@@ -6,6 +7,7 @@ import type { AuditEnd } from '../../audit/entries.ts';
 import type { Exported, Job, Remaining, Tally } from '../../contract/models/batch.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
 import { restoreText } from '../../contract/obscured.ts';
+import { receiptFile, type ReceiptFacts, type WrittenReceipt } from '../../evidence/receipt.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
 import type { BatchOptions } from '../options.ts';
 import { type ColumnWork, yieldsCleartext } from '../planning/plan.ts';
@@ -42,15 +44,23 @@ type ExportOptions = Pick<BatchOptions, 'audit' | 'gate' | 'managed' | 'platform
   readonly folder: string | null;
   /** How far it is, 0 to 1, after each piece that is written. */
   readonly report: (share: number, rows: number) => void;
+  /** Writes the receipt; null where none is asked for. */
+  readonly receipt: ((parts: ReceiptParts) => Promise<Outcome<WrittenReceipt>>) | null;
 };
+
+/** What a receipt says of the file itself, and where its content is before it has its name. */
+export interface ReceiptParts
+  extends Pick<Exported, 'tally' | 'rowsWritten' | 'remaining'>, Pick<ReceiptFacts, 'target' | 'content'> {}
 
 /**
  * One export: asks for the target, records the export in the audit log, writes the file whole or not at all, and
  * records the sum. Null when the person chose no target. The system's dialog asks before a file is replaced; the
  * source never is.
  * What stays in clear in a file of masks or tokens is counted while it is written, and decides before the file has its
- * name: an administrator may want a reason for it, or no such file.
- * Failures: service.cancelled, job.*, reveal.reason-required, reveal.reason-refused, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
+ * name: an administrator may want a reason for it, or no such file. So does the receipt, where one is asked for: a process
+ * that is killed leaves no file without it.
+ * Failures: service.cancelled, job.*, reveal.reason-required, reveal.reason-refused, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`
+ * and of the receipt.
  */
 export async function exportJob(
   options: ExportOptions & { readonly unfinished: Pick<UnfinishedExports, 'during'> },
@@ -88,13 +98,13 @@ export async function exportJob(
       add({ remaining: { cards, values } });
       return cards + values === 0 ? done(null) : checkRemaining(options, choice);
     };
-    const { checks, own, signal, report } = options;
+    const { checks, own, signal, report, receipt } = options;
     const { jobId, connectionName, environment } = spec;
     const written = await options.unfinished.during(
       { target, job: jobId, connection: connectionName, environment },
       () =>
         writeExport({
-          ...{ job, store, choice, target, scryptCost, checks, own, mayRemain, signal, report },
+          ...{ job, store, choice, target, scryptCost, checks, own, mayRemain, signal, report, receipt },
           mostRows,
         }),
     );
@@ -269,7 +279,7 @@ interface Written {
   readonly lostRows: number;
 }
 
-interface WriteExportOptions extends Pick<ExportOptions, 'signal' | 'report'> {
+interface WriteExportOptions extends Pick<ExportOptions, 'signal' | 'report' | 'receipt'> {
   readonly checks: RemainingChecks;
   readonly own: Pick<OwnTokens, 'remember'>;
   /** Whether a file may be finished in which this stays in clear. */
@@ -283,7 +293,7 @@ interface WriteExportOptions extends Pick<ExportOptions, 'signal' | 'report'> {
   readonly scryptCost: number | undefined;
 }
 
-type WrittenFile = Written & { readonly bytes: number };
+type WrittenFile = Written & Pick<Exported, 'bytes' | 'receipt'>;
 
 /** Some cell could not be written in the encoding, and the rows have no column to say so in. */
 const needsErrorColumn = 'needs-error-column';
@@ -366,7 +376,7 @@ const showsFailed = ({ rows, shown }: ExportRequest): boolean =>
 
 /** `write` puts the rows into the file, which gets its name once all of them are in it. */
 async function writeFile(
-  { target, scryptCost, mayRemain, choice, mostRows }: WriteExportOptions,
+  { target, scryptCost, mayRemain, choice, mostRows, receipt, store }: WriteExportOptions,
   write: (file: AtomicFile) => Promise<Outcome<Written | typeof needsErrorColumn>>,
 ): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
   const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
@@ -384,8 +394,18 @@ async function writeFile(
   if (rowsWritten > mostRows) return abandon(file, failed('job.damaged'));
   const allowed = remaining === null ? done(null) : mayRemain(remaining);
   if (!allowed.ok) return abandon(file, allowed);
-  const bytes = await file.finish();
-  return bytes.ok ? done({ ...written.value, bytes: bytes.value }) : abandon(file, bytes);
+  const { tally } = store;
+  let signed: WrittenReceipt | undefined;
+  const bytes = await file.finish(async (content) => {
+    const outcome = await receipt?.({ target, content, tally, rowsWritten, remaining });
+    if (outcome?.ok === true) signed = outcome.value;
+    return outcome?.ok === false ? outcome : done(null);
+  });
+  if (bytes.ok) return done({ ...written.value, bytes: bytes.value, ...(signed && { receipt: signed }) });
+  // It is of a file that is not there.
+  if (signed !== undefined && !existsSync(target))
+    await rm(receiptFile(target), { force: true }).catch(() => undefined);
+  return abandon(file, bytes);
 }
 
 /** On a full or locked disk the rows written so far stay as `.partial`. */

@@ -78,11 +78,11 @@ export function encryptFile(file: AtomicFile, encrypter: Pick<Age.Encrypter, 'en
       if (result.failure === undefined) await unlessSettled(writer.write(bytes));
       return result.failure ?? done(null);
     },
-    async finish() {
+    async finish(before) {
       await unlessSettled(writer.close());
       await settled;
       if (result.failure !== undefined) return result.failure;
-      return file.finish();
+      return file.finish(before);
     },
     async abandon(keep) {
       await unlessSettled(writer.abort());

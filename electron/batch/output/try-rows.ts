@@ -7,29 +7,19 @@ import { runChunks } from '../running/run-chunks.ts';
 import type { ChunkResults } from '../storing/results.ts';
 import { showRow, type View } from '../viewing/result-rows.ts';
 
-export const maxTriedRows = 20;
+const maxTriedRows = 20;
 
 export interface TryRowsOptions {
-  readonly source: ByteSource;
-  readonly format: Format;
+  /** The rows, as `firstRows` has them. */
+  readonly chunk: Chunk;
   readonly view: View;
   readonly client: ServiceClient;
   /** Stands for a job's ID in the audit log. */
   readonly jobId: string;
 }
 
-/** Sends the first rows as a job would, and stores nothing. Failures: file.*, service.*. */
-export async function tryRows({
-  source,
-  format,
-  view,
-  client,
-  jobId,
-}: TryRowsOptions): Promise<Outcome<RowsPage>> {
-  const first = await firstRows(source, format);
-  if (!first.ok) return first;
-  const chunk = first.value;
-  if (chunk === null) return done({ total: 0, from: 0, rows: [] });
+/** Sends them as a job would, and stores nothing. Failures: service.*. */
+export async function tryRows({ chunk, view, client, jobId }: TryRowsOptions): Promise<Outcome<RowsPage>> {
   const committed: ChunkResults[] = [];
   const run = runChunks({
     chunks: only(done(chunk)),
@@ -53,8 +43,11 @@ export async function tryRows({
   return done({ total: rows.length, from: 0, rows });
 }
 
-/** The first chunk has enough rows unless they are very wide; then fewer are tried. */
-async function firstRows(source: ByteSource, format: Format): Promise<Outcome<Chunk | null>> {
+/**
+ * The rows that are tried: the first chunk has enough unless they are very wide; then they are fewer. Null where there are
+ * none. Failures: file.*.
+ */
+export async function firstRows(source: ByteSource, format: Format): Promise<Outcome<Chunk | null>> {
   for await (const read of readRows(source, format, beginning(format))) {
     if (!read.ok) return read;
     const chunk = read.value;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { Audit } from '../../audit/audit.ts';
 import { done, type Outcome } from '../../contract/errors.ts';
+import { receiptFile } from '../../evidence/receipt.ts';
 import { partialOf, writeFileAtomically } from '../../storage/atomic-file.ts';
 import { errorCode, writeFailure } from '../../storage/file-failures.ts';
 import { createSerialQueue } from '../../util/serial-queue.ts';
@@ -91,6 +92,13 @@ export function createUnfinishedExports({
     }
   }
 
+  /** One that was written for it: the file would have got its name next. */
+  async function removeReceipt({ target, at }: UnfinishedExport): Promise<void> {
+    const receipt = receiptFile(target);
+    const found = await fs.lstat(receipt).catch(() => null);
+    if (found?.isFile() === true && found.mtimeMs >= at - roundingMs) await fs.rm(receipt);
+  }
+
   async function removeOne(entry: UnfinishedExport): Promise<void> {
     const { target, job, connection, environment } = entry;
     const name = path.basename(target).slice(0, 300);
@@ -100,6 +108,8 @@ export function createUnfinishedExports({
     if (rest !== 'ours') return;
     const intent = { action: 'RemovePartial', job, connection, environment, note: name };
     const gone = await audit.record(intent, async () => {
+      // First: without the rest nothing would lead to it.
+      await removeReceipt(entry);
       await fs.rm(partialOf(target));
       return done(null);
     });

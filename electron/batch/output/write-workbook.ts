@@ -151,13 +151,13 @@ export function workbookFile(output: AtomicFile): AtomicFile {
       const ready = await addHead();
       return ready.ok ? add(bytes) : ready;
     },
-    async finish() {
+    async finish(before) {
       const ready = await addHead();
       const ended = ready.ok ? await add(Buffer.from(tail)) : ready;
       if (!ended.ok) return ended;
       sheet.end();
       await settled;
-      return result.failure ?? output.finish();
+      return result.failure ?? output.finish(before);
     },
     async abandon() {
       sheet.destroy();

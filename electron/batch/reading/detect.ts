@@ -114,6 +114,7 @@ export async function detectFormat(
       encoding: listOf(guessedEncoding.alternatives),
       ...alternatives,
       header: guessed.isDoubtful || (place !== chosen && rowsBelow > 0),
+      ...(guessed.against.length > 0 && { headerColumns: [...guessed.against] }),
     },
   });
 }

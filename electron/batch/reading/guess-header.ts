@@ -4,6 +4,8 @@ import { namesCleartext } from './fit.ts';
 export interface HeaderGuess {
   readonly header: boolean;
   readonly isDoubtful: boolean;
+  /** Columns whose first cell alone says otherwise, from the first one on. */
+  readonly against: readonly number[];
 }
 
 const columnWords =
@@ -17,20 +19,29 @@ export function guessHeader(rows: readonly (readonly string[])[]): HeaderGuess {
   const [first = [], ...all] = rows;
   // A report has its header again on each page.
   const rest = all.filter((row) => !isSameRow(row, first));
-  if (first.every(isBlank)) return { header: false, isDoubtful: false };
-  // A value is never a name: as a header it would leave as it is.
-  if (first.some(isValue)) return { header: false, isDoubtful: false };
-  let forHeader = 0;
-  let forData = 0;
-  first.forEach((name, column) => {
-    if (isBlank(name)) return;
+  const votes = first.map((name, column) => {
+    if (isBlank(name)) return 0;
     const below = rest.flatMap((row) => row[column] ?? []).filter((cell) => !isBlank(cell));
     const isName =
       columnWords.test(name.trim()) || namesCleartext(name) || isNumbered(name.trim(), { first, below });
-    const vote = isName ? 1 : compare(name.trim(), below);
-    if (vote > 0) forHeader += vote;
-    else forData -= vote;
+    return isName ? 1 : compare(name.trim(), below);
   });
+  const decided = decideHeader(first, votes, { rest, isRepeated: rest.length < all.length });
+  const against = votes.flatMap((vote, at) => (vote !== 0 && vote > 0 !== decided.header ? [at] : []));
+  return { ...decided, against };
+}
+
+function decideHeader(
+  first: readonly string[],
+  votes: readonly number[],
+  { rest, isRepeated }: { readonly rest: readonly (readonly string[])[]; readonly isRepeated: boolean },
+): Omit<HeaderGuess, 'against'> {
+  if (first.every(isBlank)) return { header: false, isDoubtful: false };
+  // A value is never a name: as a header it would leave as it is.
+  if (first.some(isValue)) return { header: false, isDoubtful: false };
+  const sum = (of: readonly number[]): number => of.reduce((all, vote) => all + Math.abs(vote), 0);
+  const forHeader = sum(votes.filter((vote) => vote > 0));
+  const forData = sum(votes.filter((vote) => vote < 0));
   // Nothing to compare with, or words above words.
   if (forHeader === forData) {
     const areWords = first.every((cell) => !/\d{4}|@|^[\d.,\s-]+$/.test(cell) && cell.length <= 200);
@@ -38,8 +49,7 @@ export function guessHeader(rows: readonly (readonly string[])[]): HeaderGuess {
     return { header: areWords && named >= first.length / 2, isDoubtful: true };
   }
   // A header that stands again below is none that anybody made up.
-  if (forData > forHeader && rest.length < all.length && areMostlyUnlike(rest))
-    return { header: true, isDoubtful: true };
+  if (forData > forHeader && isRepeated && areMostlyUnlike(rest)) return { header: true, isDoubtful: true };
   return {
     header: forHeader > forData,
     isDoubtful: Math.min(forHeader, forData) * 2 >= Math.max(forHeader, forData),

@@ -7,6 +7,8 @@ import { placeOf, rowsAbove } from '../../contract/table-place.ts';
 export interface PlaceGuess {
   readonly place: TablePlace;
   readonly isDoubtful: boolean;
+  /** As a header's guess has them; none where the place is asked about. */
+  readonly against: readonly number[];
 }
 
 type Row = readonly string[];
@@ -46,7 +48,9 @@ export function guessPlace(rows: readonly Row[], skipped: number): PlaceGuess {
     let firstRow = header ? headerRow + 1 : skipped + 1;
     const isLined = header && isRuler(rows[headerRow] ?? []);
     if (isLined) firstRow += 1;
-    return { place: placeOf({ header, headerRow, firstRow }), isDoubtful: isDoubtful || isLined };
+    const isAsked = isDoubtful || isLined;
+    const place = placeOf({ header, headerRow, firstRow });
+    return { place, isDoubtful: isAsked, against: isAsked || header !== found.header ? [] : found.against };
   }
 }
 

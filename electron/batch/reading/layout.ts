@@ -65,9 +65,10 @@ export const readingOf = ({ encoding, ...format }: Reading): Reading => ({
 });
 
 /** Without those of what a person chose. */
-export const openGuesses = (guesses: Guesses, chosen: ReadingOverrides): Guesses => ({
+export const openGuesses = ({ headerColumns, ...guesses }: Guesses, chosen: ReadingOverrides): Guesses => ({
   encoding: chosen.encoding === undefined ? guesses.encoding : null,
   delimiter: chosen.delimiter === undefined ? guesses.delimiter : null,
   header: chosen.header === undefined && guesses.header,
   ...(guesses.records === true && chosen.records === undefined && { records: true }),
+  ...(chosen.header === undefined && headerColumns !== undefined && { headerColumns }),
 });

@@ -142,6 +142,8 @@ export async function noticedRows(
     const planned = mapped.find((one) => one.column === column);
     const isNoticed = (index: number): boolean => {
       if (notice.kind === 'rows-in-cell') return holdsRows(chunk, index, format);
+      if (notice.kind === 'single-quotes') return hasSingleQuotes(chunk, index);
+      if (notice.kind === 'escaped-quotes') return hasEscapedQuotes(chunk, index);
       if (flaws.has(index)) return flawNotice(chunk, index, format) === notice.kind;
       if (column === null) return false;
       const value = table.value(index, column);
@@ -222,17 +224,42 @@ function holdsRows({ table }: Chunk, index: number, { delimiter, newline, width 
   return false;
 }
 
-/** Rows of several lines whose cells seem to hold rows; most chunks have a line for each row. */
-function rowsWithRows(chunk: Chunk, format: Format): number[] {
+/** Whether cells stand between single quotes. One may have a delimiter in it, and is two here. */
+function hasSingleQuotes({ table }: Chunk, index: number): boolean {
+  const cells = table.fields(index).map((field) => openCleartext(field).trim());
+  const opened = cells.filter((cell) => cell.length > 1 && cell.startsWith("'"));
+  const closed = cells.filter((cell) => cell.length > 1 && cell.endsWith("'"));
+  return opened.length > 0 && opened.length === closed.length;
+}
+
+const hasEscapedQuotes = ({ table }: Chunk, index: number): boolean =>
+  table.fields(index).some((field) => openCleartext(field).includes('\\"'));
+
+/** Rows whose quotes are not those of RFC 4180. Most chunks have none of the signs, and their rows are not looked at. */
+function rowsWithQuotes(
+  chunk: Chunk,
+  format: Format,
+): { kind: 'rows-in-cell' | 'single-quotes' | 'escaped-quotes'; rows: number[] }[] {
   const { table } = chunk;
   const text = table.slice(table.rowStart(0), table.rowEnd(table.count - 1));
   const lineEnd = lineEndOf(format.newline);
   let lines = 0;
   for (let at = text.indexOf(lineEnd); at >= 0; at = text.indexOf(lineEnd, at + 1)) lines += 1;
-  if (lines <= table.count) return [];
-  return Array.from({ length: table.count }, (_, index) => index).filter((index) =>
-    holdsRows(chunk, index, format),
-  );
+  const rowsThat = (holds: (index: number) => boolean): number[] =>
+    Array.from({ length: table.count }, (_, index) => index).filter(holds);
+  const single = [format.delimiter, '\r', '\n'].some((end) => text.includes(`'${end}`))
+    ? rowsThat((index) => hasSingleQuotes(chunk, index))
+    : [];
+  return [
+    { kind: 'rows-in-cell', rows: lines > table.count ? rowsThat((i) => holdsRows(chunk, i, format)) : [] },
+    // One name or another may stand between them.
+    { kind: 'single-quotes', rows: single.length * 2 > table.count ? single : [] },
+    {
+      kind: 'escaped-quotes',
+      rows:
+        format.quote !== 'none' && text.includes('\\"') ? rowsThat((i) => hasEscapedQuotes(chunk, i)) : [],
+    },
+  ];
 }
 
 /** Flaws of one chunk, one notice a kind with the first row that has it. */
@@ -257,7 +284,8 @@ export function rowNotices(
     if (kind !== undefined) add(kind, index);
   }
   // The quotes of a workbook's copy are our own.
-  if (converted === null) for (const index of rowsWithRows(chunk, format)) add('rows-in-cell', index);
+  if (converted === null)
+    for (const { kind, rows } of rowsWithQuotes(chunk, format)) for (const index of rows) add(kind, index);
   return [...notices.values()];
 }
 

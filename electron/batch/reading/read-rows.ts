@@ -52,7 +52,8 @@ const noRows: ReadonlySet<number> = new Set();
 
 const maxFirstRecords = 50;
 
-const readBytes = 256 * 1024;
+/** Each read looks at the file's name again, and is a turn through the system's threads. */
+const readBytes = 1024 * 1024;
 const maxChunkBytes = 96 * 1024;
 const firstWindow = 16 * 1024;
 const minWindow = 256;

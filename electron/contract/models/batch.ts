@@ -138,6 +138,8 @@ const guesses = z.strictObject({
   header: z.boolean(),
   /** Whether the columns of fixed width were proposed. */
   records: z.boolean().optional(),
+  /** Where it is not: columns whose first cell says otherwise. Asked about once something is done with one of them. */
+  headerColumns: z.array(count).optional(),
 });
 export type Guesses = z.infer<typeof guesses>;
 
@@ -155,6 +157,8 @@ export const notice = z.strictObject({
     'header-damaged', // quotes that do not agree, or bytes that do not fit the encoding
     'header-repeated', // a row that repeats the header
     'rows-in-cell', // a quoted cell has lines as wide as a row: its quotes may be text
+    'single-quotes', // cells stand between them in most rows: they are read as part of the value
+    'escaped-quotes', // a quote with a backslash before it, which nothing is here
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
     'looks-tokenized', // to be tokenized, and nearly all of them fail the check of a card number
     'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
@@ -440,7 +444,7 @@ export const exportChoice = z.strictObject({
   newline: z.enum(['\r\n', '\n']),
   /** Asked for with cleartext, and where an administrator wants one for what stays in clear. */
   grounds: grounds.nullable(),
-  /** Writes a signed receipt beside the file. */
+  /** Writes a signed receipt beside the file, which is not there without it. */
   receipt: z.boolean().optional(),
   /** Encrypts the file (age, scrypt recipient) so that no cleartext touches the disk; eight units at least. */
   passphrase: obscuredPassphrase.nullable(),
@@ -562,12 +566,7 @@ export const exported = z.strictObject({
   bytes: count,
   /** Null for a file in clear, which was not looked at. */
   remaining: remaining.nullable(),
-  /** Where one was asked for: its name and who signed it; or why there is none, though the file is there. */
-  receipt: z
-    .union([
-      z.strictObject({ name: z.string().max(300), signer: z.string().max(64) }),
-      z.strictObject({ failure: failureSchema }),
-    ])
-    .optional(),
+  /** Where one was asked for: its name and who signed it. */
+  receipt: z.strictObject({ name: z.string().max(300), signer: z.string().max(64) }).optional(),
 });
 export type Exported = z.infer<typeof exported>;

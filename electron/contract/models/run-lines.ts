@@ -51,6 +51,8 @@ export const runLine = z.discriminatedUnion('kind', [
     definition: z.string(),
     requestId: z.string(),
   }),
+  /** Another command runs with the folder: this one begins once that has ended. */
+  z.strictObject({ kind: z.literal('waiting'), sentence: z.string() }),
   /** A command that ended without one of the others. */
   z.strictObject({ kind: z.literal('end'), exitCode, sentence: z.string(), code }),
 ]);

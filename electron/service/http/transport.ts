@@ -237,7 +237,6 @@ export function createTransport(options: TransportOptions): Transport {
         }
         body.on('error', () => undefined).once('close', limit.release);
         const isEmpty = [204, 205, 304].includes(statusCode);
-        if (isEmpty) body.resume();
         let broken: TransportFault | null = null;
         const stream = cappedStream(body, limits.bodyBytes, (error) => {
           broken = faultIn(error, limit.signal).fault;

@@ -116,10 +116,11 @@ export function createHealth({ clock, random, pacer, transfers, changed }: Healt
     // A rule that tells its period only: it allows at least what was left, and the request that was answered.
     if (limit === null && periodSeconds === 1 && remaining !== null) {
       seenLimit = Math.max(seenLimit, remaining + 1);
-      pacer.learn(seenLimit);
+      pacer.learn(seenLimit, null);
     }
     const reset = waitByHeader(headers['x-rate-limit-reset'], serverNow());
-    if (limit !== null && limit > 0 && reset !== null && reset <= pauses.maxSecondResetMs) pacer.learn(limit);
+    if (limit !== null && limit > 0 && reset !== null && reset <= pauses.maxSecondResetMs)
+      pacer.learn(limit, remaining);
   };
 
   const busy = (headers: Headers, result: ExchangeResult & { kind: 'busy' }, sentAt: number): void => {

@@ -19,12 +19,18 @@ export const rate = {
   /** After a refusal: at half the rate for so long, then up to just under what the service took. */
   halfRateMs: 300,
   rampMs: 250,
-  /** There for so long, twice as long after each refusal at about the same rate, then slowly up. */
+  /**
+   * There for so long, twice as long after each refusal at about the same rate, then up. An account is shared: the longer
+   * this is, the longer a client stays slow after others have ended.
+   */
   firstPlateauMs: 30_000,
-  maxPlateauMs: 300_000,
-  /** Each second beyond the plateau: by this share of the rate, and by this many requests at least. */
-  growthShare: 0.02,
+  maxPlateauMs: 60_000,
+  /** Beyond it: by this share of the rate, and twice as much with each second more; and by this many requests at least. */
+  growthShare: 0.05,
   minGrowth: 0.2,
+  /** The plateau ends where the service said for so long that this share of its second is left: others have ended. */
+  roomShare: 0.1,
+  roomMs: 500,
   /** Departures this close to the refused one may have arrived before it; further apart where answers take long. */
   minJitterMs: 10,
   maxJitterMs: 100,

@@ -43,8 +43,8 @@ export interface Pacer {
   pause(ms: number, reason: PauseReason): void;
   /** A person asks for a try: a pause because nothing answered or the service failed ends. Limits and quotas stay. */
   hurry(): void;
-  /** The service's headers said how many requests a second it measures. */
-  learn(limit: number): void;
+  /** The service's headers said how many requests a second it measures, and how many are left; null where they don't. */
+  learn(limit: number, remaining: number | null): void;
   /** A 429 for a request that left at `sentAt`; true when it begins a new congestion. */
   congested(sentAt: number): boolean;
   readonly pausedFor: number;
@@ -196,7 +196,7 @@ export function createPacer(limit: number, clock: Clock, changed: () => void): P
       const now = clock.monotonic();
       if (pauseReason === 'offline' || pauseReason === 'failing') pausedUntil = Math.min(pausedUntil, now);
     },
-    learn: (measured) => control.learn(measured),
+    learn: (measured, remaining) => control.learn(measured, remaining, clock.monotonic()),
     congested: (sentAt) => control.refused(sentAt, clock.monotonic()),
     get pausedFor() {
       return Math.max(0, pausedUntil - clock.monotonic());

@@ -3,7 +3,7 @@ import { rate as limits } from './limits.ts';
 /**
  * How fast requests may leave: additive increase, multiplicative decrease. A 429 shows what the service
  * takes: as many requests as it answered in the second before. After it: half of that, then just under it for a
- * plateau, then slowly more. Slow answers lower the rate without stopping it. All times are monotonic milliseconds.
+ * plateau, then more, slowly at first. Slow answers lower the rate without stopping it. All times are monotonic milliseconds.
  */
 export class RateControl {
   readonly #limit: number;
@@ -14,6 +14,11 @@ export class RateControl {
   /** When the present climb began; null while nothing was ever refused. */
   #climbSince: number | null = null;
   #plateauMs = limits.firstPlateauMs;
+  /** When the service last said that little is left of its second; Infinity where it never says. */
+  #fullAt = Infinity;
+  /** Whether the present plateau is one of slow answers. */
+  #isSlow = false;
+  #growth: { readonly since: number; readonly from: number } | null = null;
   #tokens = 1;
   #refilled: number | null = null;
   #congestedAt: number | null = null;
@@ -45,11 +50,23 @@ export class RateControl {
     if (ramped < limits.rampMs) {
       return Math.min(maxRate, this.#ceiling / 2 + (comfort - this.#ceiling / 2) * (ramped / limits.rampMs));
     }
-    const beyond = ramped - limits.rampMs - this.#plateauMs;
-    if (beyond <= 0) return Math.min(maxRate, comfort);
-    const grown = comfort + (Math.max(limits.minGrowth, limits.growthShare * this.#ceiling) * beyond) / 1000;
+    const plateauUntil = this.#plateauUntil(this.#climbSince + limits.halfRateMs + limits.rampMs);
+    if (now <= plateauUntil) {
+      this.#growth = null;
+      return Math.min(maxRate, comfort);
+    }
+    this.#growth ??= { since: plateauUntil, from: comfort };
+    const seconds = (now - this.#growth.since) / 1000;
+    const share = limits.growthShare * (2 ** seconds - 1);
+    const grown = this.#growth.from * (1 + share) + limits.minGrowth * seconds;
     if (grown > this.#ceiling) this.#ceiling = Math.min(grown, maxRate);
     return Math.min(maxRate, grown);
+  }
+
+  /** Where the service says that there is room again, others of its account have ended. Slowness is no matter of room. */
+  #plateauUntil(from: number): number {
+    const end = from + this.#plateauMs;
+    return this.#isSlow ? end : Math.min(end, Math.max(from, this.#fullAt) + limits.roomMs);
   }
 
   /** How long until the rate lets one more leave; Infinity while answers are awaited before more are tried. */
@@ -73,9 +90,11 @@ export class RateControl {
   }
 
   /** The service's headers said how many requests a second it measures. */
-  learn(limit: number): void {
+  learn(limit: number, remaining: number | null, now: number): void {
     if (limit < this.#reported) this.#tokens = Math.min(this.#tokens, 1);
     this.#reported = Math.max(1, limit);
+    if (remaining !== null && (this.#fullAt === Infinity || remaining < limit * limits.roomShare))
+      this.#fullAt = now;
   }
 
   /**
@@ -104,6 +123,7 @@ export class RateControl {
       // Skips the half rate and the climb: slow answers ask for a lower rate, not for a stop.
       this.#climbSince = now - limits.halfRateMs - limits.rampMs;
       this.#plateauMs = limits.slowPlateauMs;
+      this.#isSlow = true;
       this.#lastDecrease = now;
     }
     return late;
@@ -136,6 +156,8 @@ export class RateControl {
     this.#plateauMs = steady ? Math.min(this.#plateauMs * 2, limits.maxPlateauMs) : limits.firstPlateauMs;
     this.#ceiling = Math.min(found, this.#limit);
     this.#climbSince = now;
+    this.#isSlow = false;
+    this.#growth = null;
     this.#flight = null;
     this.#congestedAt = null;
     this.#tokens = Math.min(this.#tokens, 1);

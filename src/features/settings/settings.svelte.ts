@@ -13,6 +13,8 @@ export class SettingsController {
   failure = $state.raw<Failure | null>(null);
   diagnosticsFailure = $state.raw<Failure | null>(null);
   passphraseFailure = $state.raw<Failure | null>(null);
+  /** Stands beside the button that was pressed. */
+  passphraseNotice = $state('');
   connectionsFailure = $state.raw<Failure | null>(null);
   wipeFailure = $state.raw<Failure | null>(null);
   notice = $state('');
@@ -109,7 +111,8 @@ export class SettingsController {
   async setPassphrase(current: ObscuredText, next: ObscuredText): Promise<boolean> {
     const outcome = await this.#api.call('lock.setPassphrase', { current, next });
     this.passphraseFailure = outcome.ok ? null : outcome.failure;
-    this.notice = outcome.ok ? (next.obscured === '' ? 'Passphrase removed.' : 'Passphrase set.') : '';
+    const done = next.obscured === '' ? 'Passphrase removed.' : 'Passphrase set.';
+    this.passphraseNotice = outcome.ok ? done : '';
     return outcome.ok;
   }
 }

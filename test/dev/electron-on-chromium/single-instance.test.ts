@@ -35,6 +35,8 @@ function idle(): ChildProcess {
 
 const lockOf = (pid: number | undefined): string => `${os.hostname()}-${pid ?? 0}`;
 
+const unheard = { onSecond: () => undefined, ready: Promise.resolve() };
+
 /** On a busy machine a start takes longer than the second of the default. */
 const patience = { timeout: 30_000 };
 
@@ -67,7 +69,7 @@ test('a holder that does not answer in time is ended, and the lock is free', asy
   fs.symlinkSync(lockOf(holder.pid), path.join(folder, 'SingletonLock'));
   fs.symlinkSync(address, path.join(folder, 'SingletonSocket'));
   const ended = once(holder, 'exit');
-  const lock = acquireLock({ folder, argv: [], onSecond: () => undefined, hungAfterMs: 500 });
+  const lock = acquireLock({ folder, argv: [], ...unheard, hungAfterMs: 500 });
   expect(lock.isHeld()).toBe(true);
   expect(await ended).toEqual([null, 'SIGKILL']);
   expect(fs.readlinkSync(path.join(folder, 'SingletonLock'))).toBe(lockOf(process.pid));

@@ -322,6 +322,20 @@ test('a reason or note of any text is one line, at most 500 characters', async (
   expect(fs.readFileSync(log.file(1), 'utf8').split('\n')).toHaveLength(3);
 });
 
+test('a log that can not be opened says so by itself', async () => {
+  const audit = createAudit({
+    folder: logFolder().folder,
+    key: () => Promise.resolve(failed('keychain.locked')),
+    actor: 'kim',
+    now: () => new Date(0),
+    checkpoint: { read: () => Promise.resolve([]), write: () => Promise.resolve() },
+  });
+  const states: string[] = [];
+  audit.onState(() => states.push(audit.state()));
+  await audit.opened;
+  expect(states).toEqual(['unwritable']);
+});
+
 test('nothing is begun while the key is not available, and it works once it is', async () => {
   const log = logFolder();
   let locked = true;

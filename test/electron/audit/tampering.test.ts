@@ -200,6 +200,18 @@ test('a line can not be replaced by one of another log under the same key', asyn
   );
 });
 
+test('a file can not be replaced by one of another log under the same key, without a checkpoint too', async () => {
+  const [log, other] = [
+    await written(6, { rotateBytes: 600 }),
+    await written(6, { rotateBytes: 600, actor: 'lee' }),
+  ];
+  const verifier = () => createLogVerifier(log.folder, { bytes: testKey, id: keyIdOf(testKey) });
+  expect((await verifier().verify([])).breaks).toEqual([]);
+  fs.copyFileSync(other.file(2), log.file(2));
+  // Each line of it holds, and its numbers go on.
+  expect((await verifier().verify([])).breaks.map(({ segment }) => segment)).toContain(2);
+});
+
 test('without a keyring, a file missing at the start or changed since the next run is found', async () => {
   const log = logFolder();
   const run = async (fill: number) => {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { defaultExport, failedRowsForms } from '../../../electron/contract/export-choice.ts';
 import { calls } from '../../../electron/contract/calls.ts';
 import type { ExportChoice } from '../../../electron/contract/models/batch.ts';
+import { createReveals } from '../../../electron/privacy/reveals.ts';
 import {
   cleartextOf,
   codeOf,
@@ -18,6 +19,7 @@ import {
   type TestApp,
   someGrounds,
 } from '../../support/batch-app.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 import { text as textCell, workbook } from '../../support/make-workbook.ts';
 
 let app: TestApp;
@@ -232,6 +234,27 @@ describe('a batch from file to file', () => {
     expect(codeOf(await app.batch['batch.reveal']({ ...ask, row: 3 }))).toBe('reveal.gone');
     app.audit.refuse = { code: 'audit.unwritable' };
     expect(codeOf(await app.batch['batch.reveal'](ask))).toBe('audit.unwritable');
+  });
+
+  it('reveals ten cells in a minute, as of anything else, and the next one leaves no line', async () => {
+    await app.close();
+    const reveals = createReveals({
+      clock: fakeClock(),
+      revealMs: () => 20_000,
+      newId: () => 'r',
+      emit: () => undefined,
+      protectContent: () => undefined,
+      endRenderer: () => undefined,
+    });
+    app = await openApp({ reveals: { allow: () => reveals.allow() } });
+    const { jobId } = await finished(table(12));
+    const codes: string[] = [];
+    for (let row = 1; row <= 11; row += 1) {
+      const ask = { jobId, row, column: 0, xorKey: newXorKey(), ...someGrounds };
+      codes.push(codeOf(await app.batch['batch.reveal'](ask)));
+    }
+    expect(codes).toEqual([...Array<string>(10).fill('ok'), 'reveal.throttled']);
+    expect(app.audit.intents.filter(({ action }) => action === 'Reveal')).toHaveLength(10);
   });
 
   it('wants a case reference for cleartext where the settings require one', async () => {

@@ -130,6 +130,34 @@ describe('the conformance of a service reads as the app does', () => {
   });
 });
 
+describe('an answer in wrappers', () => {
+  const within = (...wrappers: string[]): Break => ({
+    answer(answer) {
+      if (answer.status !== 200) return;
+      answer.body = wrappers.reduceRight<Record<string, unknown>>(
+        (inner, name) => ({ [name]: inner }),
+        answer.body,
+      );
+    },
+  });
+  const about = [detokenize, batches, 'GetMasked: the masked form', 'PatternMatch: only the elements'];
+  const all = (outcome: string) => about.map(() => outcome);
+
+  it.each([[['data']], [['result', 'data']], [['Data', 'Data']]])(
+    '%j is taken as the app takes it',
+    async (names) => {
+      expect(await outcomeOf(within(...names), about)).toEqual(all('pass'));
+    },
+  );
+
+  it('is not taken where they are more than the app looks into, or under another name', async () => {
+    expect(await outcomeOf(within('data', 'result', 'data'), about)).toEqual(all('fail'));
+    expect(await outcomeOf(within('envelope', 'body'), about)).toEqual(all('fail'));
+    const profile = { wrappers: ['envelope', 'body'] };
+    expect(await outcomeOf(within('envelope', 'body'), about, profile)).toEqual(all('pass'));
+  });
+});
+
 describe('the conformance of a service asks as the app does', () => {
   const revealAt = (read: (path: string) => string | null): Break => ({
     ask(question) {

@@ -209,3 +209,9 @@ it('the parser’s thread sees nothing of the environment, in which a person may
   const parser = createParser({ worker, clock: { after: () => () => undefined } });
   expect(await convert({ bytes: Buffer.alloc(0), parser })).toEqual({ ok: true, value: [] });
 });
+
+it('a thread that ends without a word is a bug at once, and is not waited for', async () => {
+  const worker = new URL(`data:text/javascript,${encodeURIComponent('process.exit(0)')}`);
+  const parser = createParser({ worker, clock: { after: () => () => undefined } });
+  await expect(parser.matchPatterns(['a'], [])).rejects.toThrow('without an outcome');
+});

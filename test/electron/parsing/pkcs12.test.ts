@@ -15,6 +15,7 @@ const fixture = (name: string): Buffer =>
 const passphrase = 'canary-ä€';
 const invalid = failed('certificate.invalid', { subject: 'PKCS #12' });
 const slow = failed('certificate.slow', { subject: 'PKCS #12' });
+const unsupported = failed('certificate.unsupported', { subject: 'PKCS #12' });
 
 function pairOf(outcome: Outcome<CertificateWithKey>): CertificateWithKey {
   if (!outcome.ok) throw new Error(outcome.failure.code);
@@ -37,8 +38,15 @@ describe('a PKCS #12 file', () => {
     expect(readPkcs12(fixture(name), `${words}x`)).toEqual(invalid);
   });
 
-  test('in an encryption that TLS libraries gave up is refused', () => {
-    expect(readPkcs12(fixture('rc2'), passphrase)).toEqual(invalid);
+  test.each(['rc2', 'camellia'])('in an encryption that is not read, %s, is called that', (name) => {
+    expect(readPkcs12(fixture(name), passphrase)).toEqual(unsupported);
+    expect(readPkcs12(fixture(name), 'another')).toEqual(unsupported);
+  });
+
+  test('with a key so long that each signature would hold the app is refused', () => {
+    // 8,208 bits; TLS itself takes it.
+    expect(() => createSecureContext({ pfx: fixture('long-key'), passphrase })).not.toThrow();
+    expect(readPkcs12(fixture('long-key'), passphrase)).toEqual(invalid);
   });
 
   test('with lengths left open and strings in pieces, as Firefox writes it, is read', async () => {
@@ -77,7 +85,7 @@ describe('a PKCS #12 file', () => {
         file.writeUInt8(file.readUInt8(at) ^ change, at);
         const outcome = readPkcs12(file, passphrase);
         if (outcome.ok) expect(outcome.value.cert).toBe(cert);
-        else expect(outcome.failure.code).toMatch(/^certificate\.(invalid|slow)$/);
+        else expect(outcome.failure.code).toMatch(/^certificate\.(invalid|slow|unsupported)$/);
       }),
       { numRuns: 200 },
     );

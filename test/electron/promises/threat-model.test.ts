@@ -14,7 +14,7 @@ const paths = (proof: string): string[] => [...proof.matchAll(/`([^`]+)`/g)].map
 const isTest = (name: string): boolean => /\.(test|spec)\.ts$/.test(name);
 
 test('every requirement stands in the table once', () => {
-  expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 85 }, (_, index) => index + 1));
+  expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 91 }, (_, index) => index + 1));
 });
 
 test('each has a test, or the reason why not', () => {
@@ -31,4 +31,10 @@ test('every file that is named exists, and every test has tests in it', () => {
         true,
       ]);
   }
+});
+
+test('every attack is named in a row', () => {
+  const named = new Set(rows.flatMap(({ proof }) => paths(proof)));
+  const attacks = fs.readdirSync(path.join(root, 'test/attacks')).map((name) => `test/attacks/${name}`);
+  expect(attacks.filter((name) => isTest(name) && !named.has(name))).toEqual([]);
 });

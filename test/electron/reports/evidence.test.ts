@@ -67,6 +67,26 @@ test('the page has everything escaped, loads nothing and runs its own check alon
   expect(text).not.toContain('null (');
 });
 
+test('the page says of each line whether it was done, and why not', async () => {
+  const harness = await openHarness();
+  await act(harness, { action: 'Reveal', caseReference: 'D-1', reason: 'one' });
+  value(await harness.audit.begin({ action: 'Copy', caseReference: 'D-1' }))({
+    ok: false,
+    code: 'service.timeout',
+  });
+  await harness.reports['reports.evidence']({ caseReference: 'D-1' });
+  const page = fs.readFileSync(path.join(harness.folder, 'evidence-D-1.html'), 'utf8');
+  const cells = [...page.matchAll(/<td(?: class="failed")?>(begun|done|failed)([^<]*)</g)];
+  expect(cells.map(([, phase, code]) => `${phase}${code}`)).toEqual([
+    'begun',
+    'done',
+    'begun',
+    'failed (service.timeout)',
+    // The evidence's own line.
+    'begun',
+  ]);
+});
+
 test('evidence made from a broken log says so', async () => {
   const harness = await openHarness();
   await act(harness, { action: 'Reveal', caseReference: 'D-1', reason: 'one' });

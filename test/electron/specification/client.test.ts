@@ -183,6 +183,35 @@ describe('4.7 cleartext is never taken for a token or a mask', () => {
     });
   });
 
+  test('nor is a token the one of another definition that it was translated to, alone or in a batch', async () => {
+    answerWith(({ elements, tokenValue }) => ({
+      token: String(tokenValue).toUpperCase(),
+      elements: (elements as { RefId: string; Value: string }[] | undefined)?.map(({ RefId, Value }) => ({
+        RefId,
+        Value: RefId === '2' ? Value.toUpperCase() : `moved-${Value}`,
+      })),
+    }));
+    const client = clientWith();
+    const call = (definition: string): BatchCall => ({
+      operation: 'BatchTranslate',
+      policy: 'p',
+      definition: 'card',
+      target: { policy: 'p', definition },
+    });
+    const elements = ['1', '2'].map((ref) => ({ ref, value: `tok_4${ref}` }));
+    const translate = (definition: string) =>
+      client.translate('p', 'card', { token: 'tok_41', target: { policy: 'p', definition } }, {});
+    expect(await translate('partner')).toMatchObject({ failure: { code: 'service.echoed-value' } });
+    expect(await client.batch(call('partner'), elements, {})).toMatchObject({
+      value: { elements: [{ ok: true }, { ref: '2', ok: false, code: 'service.echoed-value' }] },
+    });
+    // Under another policy of the same definition it may be the same.
+    expect(await translate('card')).toMatchObject({ value: { value: 'TOK_41' } });
+    expect(await client.batch(call('card'), elements, {})).toMatchObject({
+      value: { elements: [{ ok: true }, { ok: true, value: 'TOK_42' }] },
+    });
+  });
+
   test('a token that is translated to the same definition stays what it is', async () => {
     const target = { policy: 'p', definition: 'card' };
     expect(await clientWith().translate('p', 'card', { token: 'tok_1', target }, {})).toMatchObject({

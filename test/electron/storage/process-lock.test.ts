@@ -105,9 +105,28 @@ test('a lock is not taken over while another process is taking it over, but afte
   const succession = acquireProcessLock(`${file}.after-${id}`);
   expect(acquireProcessLock(file)).toBeNull();
   succession?.release();
-  fs.writeFileSync(`${file}.after-${id}`, dead);
+  // Each was killed while it took over from the one before: all their names together are longer than a disk takes.
+  const heirs = Array.from({ length: 40 }, (_, n) => `${id.slice(0, -2)}${n + 10}`);
+  heirs.forEach((heir, n) => {
+    fs.writeFileSync(`${file}.after-${heirs[n - 1] ?? id}`, dead.replace(id, heir));
+  });
+  const drafts = [id, `${id.slice(0, -1)}9`];
+  for (const draft of drafts) fs.writeFileSync(`${file}.${draft}`, dead.replace(id, draft));
+  const living = `${file}.${id.slice(0, -1)}8`;
+  fs.writeFileSync(
+    living,
+    JSON.stringify({ pid: process.pid, startTime: '', id: path.extname(living).slice(1) }),
+  );
   expect(acquireProcessLock(file)).not.toBeNull();
-  expect(fs.readdirSync(path.dirname(file))).toEqual(['owner']);
+  expect(fs.readdirSync(path.dirname(file)).sort()).toEqual(['owner', path.basename(living)]);
+});
+
+test('of owners that are each other’s heirs, as nobody writes them, none is taken over', () => {
+  const file = lockFile();
+  const gone = Number(execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }));
+  const dead = JSON.stringify({ pid: gone, startTime: '', id });
+  for (const name of [file, `${file}.after-${id}`]) fs.writeFileSync(name, dead);
+  expect(acquireProcessLock(file)).toBeNull();
 });
 
 test('of several processes that find a dead owner, one takes over', async () => {

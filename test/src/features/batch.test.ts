@@ -144,6 +144,20 @@ describe('a draft', () => {
     expect(draft.columns.size).toBe(0);
   });
 
+  it('asks about the header once a column is mapped whose first cell says otherwise', async () => {
+    const guesses = { ...data.preview.guesses, headerColumns: [2] };
+    const { draft } = await drafted({
+      answers: { 'batch.preview': () => done({ ...data.preview, guesses }) },
+    });
+    expect(draft.asksHeader).toBe(false);
+    draft.choose(1, 'detokenize');
+    expect(draft.asksHeader).toBe(false);
+    draft.choose(2, 'detokenize');
+    expect(draft.asksHeader).toBe(true);
+    draft.choose(2, 'keep');
+    expect(draft.asksHeader).toBe(false);
+  });
+
   it('asks for local masks of a column that is to be tokenized', async () => {
     const { fake, draft } = await drafted();
     draft.choose(3, 'tokenize');

@@ -401,6 +401,8 @@ const noticeKinds: Notice['kind'][] = [
   'header-empty',
   'header-damaged',
   'header-repeated',
+  'single-quotes',
+  'escaped-quotes',
   'excel-rounded',
   'formula-unevaluated',
   'value-unfit',

@@ -92,6 +92,12 @@ export class BatchDraft {
   #reads = 0;
   readonly #stops: (() => void)[];
 
+  /** Where it is doubtful, or the first cell of a mapped column says otherwise: a name is sent, or a value is not. */
+  asksHeader = $derived.by(() => {
+    const { header = false, headerColumns = [] } = this.preview?.guesses ?? {};
+    return header || headerColumns.some((column) => this.plans.columns.has(column));
+  });
+
   plan = $derived.by((): Plan | null => {
     const columns = this.plans.complete;
     return this.preview === null || columns === null ? null : { reading: this.preview.reading, columns };

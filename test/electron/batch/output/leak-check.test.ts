@@ -42,3 +42,14 @@ test('a number that was sent is counted in a field that is not written as the so
   check.copiedField(cleartext('order 1234567890'), 0);
   expect(check.remaining()).toMatchObject({ cards: 0, values: 1, places: [{ firstRow: 7 }] });
 });
+
+test('cards are counted however many wait to be told from tokens', () => {
+  const check = createLeakCheck({ delimiter: ',', newline: '\n' }, nothingSent);
+  const table = cellOf('4111111111111111');
+  for (let row = 1; row <= 10_001; row++) {
+    check.row(table, 0, row);
+    check.copied(0, table.units.length);
+    check.copiedField(cleartext('4111111111111111'), 1);
+  }
+  expect(check.remaining().cards).toBe(20_002);
+});

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import iconv from 'iconv-lite';
+import { detectFormat } from '../../../../electron/batch/reading/detect.ts';
 import { guessEncoding } from '../../../../electron/batch/reading/guess-encoding.ts';
 import { guessHeader } from '../../../../electron/batch/reading/guess-header.ts';
 import { guessDelimiter, guessNewline } from '../../../../electron/batch/reading/guess-table.ts';
 import type { Preview } from '../../../../electron/contract/models/batch.ts';
+import { fromMemory } from '../../../fidelity/run-cases.ts';
 import { detokenize, openApp, planOf, valueOf, type TestApp } from '../../../support/batch-app.ts';
 
 const rowsOf = (texts: readonly string[], heading: string): string =>
@@ -156,6 +158,16 @@ describe('the delimiter', () => {
     expect([guess.delimiter, ...(guess.alternatives ?? [])].sort()).toEqual([',', ';']);
   });
 
+  it.each([64, 100, 250])('is found behind a first row of %i KB, and its columns', async (kilobytes) => {
+    const long = 'a text, with commas, '.repeat((kilobytes * 1024) / 21);
+    const rows = Array.from({ length: 40 }, (_, i) => `tok${i};1,5${i};note ${i}\n`).join('');
+    for (const first of [`token;${long};note`, `token;amount;${long}`, `"${long}";token;note`]) {
+      const found = valueOf(await detectFormat(fromMemory(Buffer.from(`${first}\n${rows}`)), {}));
+      expect(found).toMatchObject({ delimiter: ';', header: true, width: 3 });
+      expect(found.guesses.delimiter).toBeNull();
+    }
+  });
+
   it('is found behind a row with broken quotes, and in CR-only files', () => {
     expect(guessDelimiter('na"me;"tok"en\na;b\nc;d\n', '\n').delimiter).toBe(';');
     expect(guessDelimiter('"open;b\na;b\nc;d\n', '\n').delimiter).toBe(';');
@@ -183,7 +195,7 @@ describe('the header', () => {
   });
 
   it('is sure of names above values', () => {
-    expect(guessHeader(under(['case', 'token', 'sales 2024'], ...data))).toEqual({
+    expect(guessHeader(under(['case', 'token', 'sales 2024'], ...data))).toMatchObject({
       header: true,
       isDoubtful: false,
     });
@@ -193,7 +205,7 @@ describe('the header', () => {
         ['Smith', 'London'],
         ['Jones', 'Leeds'],
       ]),
-    ).toEqual({
+    ).toMatchObject({
       header: true,
       isDoubtful: false,
     });
@@ -205,8 +217,8 @@ describe('the header', () => {
       ['gh-ij-kl', 'Jones'],
       ['mn-op-qr', 'Brown'],
     ];
-    expect(guessHeader(words)).toEqual({ header: false, isDoubtful: false });
-    expect(guessHeader(data)).toEqual({ header: false, isDoubtful: false });
+    expect(guessHeader(words)).toMatchObject({ header: false, isDoubtful: false });
+    expect(guessHeader(data)).toMatchObject({ header: false, isDoubtful: false });
     expect(guessHeader([['tok1'], ['tok2'], ['tok3']]).header).toBe(false);
     expect(guessHeader([['kQ3xR9ab'], ['x7YtPq2M'], ['Zz81mNb4']]).header).toBe(false);
   });
@@ -218,12 +230,41 @@ describe('the header', () => {
           ['name', value],
           ['token', 'x'],
         ]),
-      ).toEqual({ header: false, isDoubtful: false });
+      ).toMatchObject({ header: false, isDoubtful: false });
     }
   });
 
+  it('names the columns that say otherwise', () => {
+    const rows = (first: string[]): string[][] => [
+      first,
+      ...Array.from({ length: 20 }, (_, i) => [
+        `tok${i}`,
+        `D-${i}`,
+        `${i}.50`,
+        `4111 1111 1111 ${1_000 + i}`,
+      ]),
+    ];
+    expect(guessHeader(rows(['tok77', 'D-77', '7.00', 'Karte']))).toEqual({
+      header: false,
+      isDoubtful: false,
+      against: [3],
+    });
+    // A value in one column decides, whatever the others say.
+    expect(guessHeader(rows(['token', 'case', 'amount', '4111 1111 1111 1111']))).toEqual({
+      header: false,
+      isDoubtful: false,
+      against: [0, 1, 2],
+    });
+    expect(guessHeader(rows(['tok77', 'case', 'amount', 'card']))).toEqual({
+      header: true,
+      isDoubtful: false,
+      against: [0],
+    });
+    expect(guessHeader(rows(['token', 'case', 'amount', 'card'])).against).toEqual([]);
+  });
+
   it('is said to be a guess where there is nothing to compare, or only words', () => {
-    expect(guessHeader([['alpha', 'beta']])).toEqual({ header: true, isDoubtful: true });
+    expect(guessHeader([['alpha', 'beta']])).toMatchObject({ header: true, isDoubtful: true });
     expect(
       guessHeader([
         ['Smith', 'London'],
@@ -260,6 +301,15 @@ describe('a preview', () => {
     const second = await preview(sourceId, { encoding: 'windows-1252', header: false });
     expect(second.guesses).toEqual({ encoding: null, delimiter: null, header: false });
     expect((await preview(sourceId)).guesses).toEqual(first.guesses);
+  });
+
+  it('says which columns the header is asked about once they are mapped, until a person chose', async () => {
+    const rows = Array.from({ length: 9 }, (_, i) => `tok${i};D-${i};B${i};${i}.50\n`).join('');
+    const sourceId = await open(`tok77;D-77;B77;Betrag\n${rows}`);
+    const asked = { encoding: null, delimiter: null, header: false, headerColumns: [3] };
+    expect((await preview(sourceId)).guesses).toEqual(asked);
+    const chosen = await preview(sourceId, { header: false });
+    expect(chosen.guesses).toEqual({ encoding: null, delimiter: null, header: false });
   });
 
   it('reports a header whose quotes do not agree', async () => {

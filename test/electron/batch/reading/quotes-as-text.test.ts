@@ -90,6 +90,61 @@ describe('a cell that holds whole rows', () => {
   });
 });
 
+describe('quotes of other programs', () => {
+  const rows = (line: (row: number) => string): string =>
+    `name;token\n${Array.from({ length: 8 }, (_, at) => `${line(at + 1)}\n`).join('')}`;
+  const notice = (kind: string, row: number, count: number) => [{ kind, row, column: null, count }];
+
+  it.each<[string, string, object[]]>([
+    ['single ones', rows((row) => `'Ann ${row}';'t${row}'`), notice('single-quotes', 1, 8)],
+    [
+      'single ones around a delimiter',
+      rows((row) => `'Ann; ${row}';t${row}`).replaceAll('; ', ';'),
+      [...notice('row-malformed', 1, 8), ...notice('single-quotes', 1, 8)],
+    ],
+    ['single ones, in one column', `t\n'a'\n'b'\n'c'\n`, notice('single-quotes', 1, 3)],
+    [
+      'a backslash before one in a text',
+      rows((row) => (row === 3 ? 'a \\"b\\" c;t3' : `a;t${row}`)),
+      notice('escaped-quotes', 3, 1),
+    ],
+    [
+      'a backslash before one between two',
+      rows((row) => (row > 5 ? `"a \\"b\\" ${row}";"t${row}"` : `"a";"t${row}"`)),
+      [...notice('unclosed-quote', 6, 3), ...notice('escaped-quotes', 6, 3)],
+    ],
+    [
+      'a backslash before the last one',
+      rows((row) => (row === 2 ? `"5\\"";"t2"` : `"a";"t${row}"`)),
+      [...notice('unclosed-quote', 2, 1), ...notice('escaped-quotes', 2, 1)],
+    ],
+  ])('are said: %s', async (_, content, expected) => {
+    const shown = await previewOf(content);
+    expect(shown.notices).toEqual(expected);
+    const sourceId = shown.source.sourceId;
+    const { kind, row } = shown.notices.at(-1) ?? { kind: 'nul', row: 0 };
+    const ask = { sourceId, reading: {}, masked: null, plan: null, notice: { kind, row, column: '' } };
+    const found = valueOf(await app.batch['batch.noticedRows'](ask));
+    expect(found.map((one) => one.row)[0]).toBe(row);
+  });
+
+  it.each([
+    ['names with an apostrophe', rows((row) => `'t Hooft;O'Brien ${row}`)],
+    ['a name between two', rows((row) => (row === 2 ? `'Ann';t2` : `a;t${row}`))],
+    ['a folder of Windows', rows((row) => `"C:\\dir\\";t${row}`)],
+    ['doubled ones', rows((row) => `"a ""b"" c";t${row}`)],
+  ])('are not said of %s', async (_, content) => {
+    expect(kindsOf(await previewOf(content))).toEqual([]);
+  });
+
+  it('no card between or behind them is shown', async () => {
+    const cards = rows((row) => `'Ann ${row}';'4111111111111111'`);
+    const escaped = rows(() => '"a \\"b\\" c";"4111111111111111"');
+    for (const content of [cards, escaped])
+      expect(JSON.stringify(await previewOf(content))).not.toContain('4111111111111111');
+  });
+});
+
 describe('where quotes are part of the text', () => {
   it('each line is a row, and its bytes stay', async () => {
     const shown = await previewOf(list(), none);

@@ -384,6 +384,21 @@ describe('a profile', () => {
     expect((await page(jobId, where(2, 'ends', '@example.com'))).total).toBe(2);
   });
 
+  it('has cells of white space among the blank ones, and not among the distinct values', async () => {
+    const content = 'id,card,note\n1,tok1, \n2,tok2,\t \n3, ,x\n4,tok4,\u00a0\n5,tok5,\n6,tok6,x\n';
+    const { jobId } = await finish(content);
+    const profileOf = async (column: number) => valueOf(await app.batch['batch.profile']({ jobId, column }));
+    // In a column nobody mapped, and in one that is sent.
+    expect(await profileOf(2)).toMatchObject({
+      rows: 6,
+      blank: 4,
+      failed: 0,
+      distinct: 1,
+      bars: [{ test: 'length', text: '1', count: 2 }],
+    });
+    expect(await profileOf(1)).toMatchObject({ rows: 6, blank: 1, failed: 0, distinct: 5 });
+  });
+
   it('stops for another profile of the job', async () => {
     const views = createRowsViews(() => undefined);
     const begun = Promise.withResolvers<null>();
