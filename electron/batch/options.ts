@@ -25,7 +25,7 @@ export interface BatchOptions {
   readonly connections: Pick<Connections, 'active' | 'find'>;
   readonly audit: Pick<Audit, 'record'>;
   readonly keychain: Pick<Keychain, 'key'>;
-  readonly parser: Pick<Parser, 'convertSheet' | 'matchPatterns'>;
+  readonly parser: Pick<Parser, 'readPacked' | 'matchPatterns'>;
   readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget' | 'droppedFile' | 'send' | 'showInFolder'>;
   readonly store: Pick<Store<SettingsDocument>, 'read' | 'write'>;
   /** What an administrator has fixed. */

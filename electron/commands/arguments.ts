@@ -12,6 +12,7 @@ const options = {
   case: { type: 'string' },
   reason: { type: 'string' },
   'passphrase-stdin': { type: 'boolean' },
+  'file-passphrase-stdin': { type: 'boolean' },
 } as const satisfies Record<(typeof commands)[CommandName]['switches'][number], object>;
 
 interface CommonArguments {
@@ -36,6 +37,8 @@ export interface RunArguments extends CommonArguments, GroundsArguments {
   readonly anew: boolean;
   /** Of a workbook; the mapping's where none is named. */
   readonly sheet: string | null;
+  /** The next line of standard input opens files that are encrypted, and encrypts their results. */
+  readonly filePassphraseOnInput: boolean;
 }
 
 export interface LookupArguments extends CommonArguments {
@@ -90,7 +93,9 @@ export function parseCommand(name: CommandName, args: readonly string[]): Comman
       if (rest.length === 0) return `Name the file to run ${first} on.`;
       if (rest.includes('')) return 'A file has no name.';
       const { out = null, yes = false, anew = false, sheet = null } = values;
-      return { name, given: { ...common, ...grounds, mapping: first, files: rest, out, yes, anew, sheet } };
+      const filePassphraseOnInput = values['file-passphrase-stdin'] ?? false;
+      const run = { mapping: first, files: rest, out, yes, anew, sheet, filePassphraseOnInput };
+      return { name, given: { ...common, ...grounds, ...run } };
     }
     case 'jobs':
       return first === '' ? { name, given: common } : 'This command takes nothing but switches.';

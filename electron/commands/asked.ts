@@ -2,7 +2,7 @@ import type { CallInput, CallName, CallOutput, EventName, EventPayload } from '.
 import type { Failure, Outcome } from '../contract/errors.ts';
 import type { appState } from '../contract/models/app.ts';
 import type { Notice } from '../contract/models/batch.ts';
-import { newXorKey, obscureText } from '../contract/obscured.ts';
+import { newXorKey, obscureText, type ObscuredText } from '../contract/obscured.ts';
 import type { z } from 'zod';
 import { End, endOf, exitCodes } from './ends.ts';
 
@@ -32,6 +32,12 @@ export const valueOf =
     throw endOf(outcome.failure, words.failure);
   };
 
+/** As the window would send it. */
+export function obscured(passphrase: string): ObscuredText {
+  const xorKey = newXorKey();
+  return { xorKey, obscured: obscureText(passphrase, xorKey) };
+}
+
 /** The state of the app, once it is open; throws where it stays locked. */
 export async function unlocked(value: Value, passphrase: string | null): Promise<z.infer<typeof appState>> {
   let state = await value('app.state', {});
@@ -41,10 +47,7 @@ export async function unlocked(value: Value, passphrase: string | null): Promise
         exitCodes.refused,
         'Tokendesk is locked with a passphrase. Give it as the first line of standard input, with --passphrase-stdin.',
       );
-    const xorKey = newXorKey();
-    const lock = await value('lock.unlock', {
-      passphrase: { xorKey, obscured: obscureText(passphrase, xorKey) },
-    });
+    const lock = await value('lock.unlock', { passphrase: obscured(passphrase) });
     if (lock.locked) throw new End(exitCodes.refused, 'That is not the passphrase.');
     state = await value('app.state', {});
   }

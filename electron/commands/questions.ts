@@ -95,7 +95,7 @@ export async function exportJob(
   const { reason, caseReference } = given;
   const grounds = reason === null ? null : { reason, caseReference };
   const end = await writeFile(
-    { app, words, grounds },
+    { app, words, grounds, filePassphrase: null },
     { file: job.sourceName, out: folder, last: null },
     { job, run },
   ).then(

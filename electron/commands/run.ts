@@ -1,12 +1,13 @@
 import path from 'node:path';
-import type { Job, Plan, Preflight, Preview, Reading } from '../contract/models/batch.ts';
+import type { Job, Plan, Preflight, Preview, Reading, Source } from '../contract/models/batch.ts';
+import type { Outcome } from '../contract/errors.ts';
 import type { Mapping } from '../contract/models/mapping.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import { sumOf } from '../contract/tally.ts';
 import { knownNotices, savedReading } from '../contract/saved-mapping.ts';
 import type { RunArguments } from './arguments.ts';
-import { type Asked, unlocked, valueOf, type Words } from './asked.ts';
+import { type Asked, obscured, unlocked, valueOf, type Words } from './asked.ts';
 import { End, endOf, type ExitCode, exitCodes, gravestOf } from './ends.ts';
 import { endOfFile, type FileRun, requireFolder, resultLine, writeFile } from './write-file.ts';
 import { chooseSheet, planOf, refuseGuesses, refuseNews } from './file-checks.ts';
@@ -19,6 +20,8 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** The first line of standard input, where the arguments say that it opens the lock. */
   readonly passphrase: string | null;
+  /** Of files that are encrypted; null where none was given. */
+  readonly filePassphrase?: string | null;
 }
 
 /**
@@ -28,6 +31,7 @@ export interface RunOptions {
  */
 export async function runFiles(given: RunArguments, options: RunOptions): Promise<ExitCode> {
   const { app, print, signal, words } = options;
+  const { filePassphrase = null } = options;
   const value = valueOf(app, words);
   const codes: ExitCode[] = [];
   const runs: FileRun[] = [];
@@ -41,7 +45,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
       const mapping = await findMapping();
       const job = await runOne(file, mapping, run);
       const exported = await writeFile(
-        { app, words, grounds: grounds() },
+        { app, words, grounds: grounds(), filePassphrase },
         { file, out: folderOf(file, mapping), last: mapping.exported ?? null },
         { job, run },
       );
@@ -84,10 +88,12 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
 
   /** Answers with the finished batch of the file. */
   async function runOne(file: string, mapping: Mapping, run: FileRun): Promise<Job> {
-    const opened = await value('batch.drop', { reference: path.resolve(file) });
+    const opened = await openSource(file, () => app.ask('batch.drop', { reference: path.resolve(file) }));
     const sheet = chooseSheet(opened, { asked: given.sheet, saved: mapping.sheet ?? null });
     const { sourceId } =
-      sheet === null ? opened : await value('batch.sheet', { sourceId: opened.sourceId, sheet });
+      sheet === null
+        ? opened
+        : await openSource(file, () => app.ask('batch.sheet', { sourceId: opened.sourceId, sheet }));
     const look = (reading: Partial<Reading>): Promise<Preview> =>
       value('batch.preview', { sourceId, reading, masked: null });
     let preview = await look({});
@@ -115,6 +121,20 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
       run.job = job;
       print({ kind: 'progress', file: path.basename(file), rows: job.committed, total: job.total });
     });
+  }
+
+  async function openSource(file: string, ask: () => Promise<Outcome<Source>>): Promise<Source> {
+    const opened = await ask();
+    if (opened.ok) return opened.value;
+    const { code } = opened.failure;
+    if (code !== 'file.passphrase-needed') throw endOf(opened.failure, words.failure);
+    if (filePassphrase === null)
+      throw new End(
+        exitCodes.refused,
+        `${path.basename(file)} is encrypted with a passphrase. Give it as a line of standard input, with --file-passphrase-stdin. Nothing was sent.`,
+        code,
+      );
+    return value('batch.openEncrypted', { passphrase: obscured(filePassphrase) });
   }
 
   /** Where the result goes: where the last one went that was written by hand, if nothing is said. */

@@ -49,7 +49,11 @@ export async function startCommand(
     return exitCodes.usage;
   }
   const { given } = command;
-  const passphrase = given.passphraseOnInput ? await firstLine(stdin) : null;
+  const opensFiles = 'filePassphraseOnInput' in given && given.filePassphraseOnInput;
+  const wanted = Number(given.passphraseOnInput) + Number(opensFiles);
+  const lines = await firstLines(stdin, wanted);
+  const passphrase = given.passphraseOnInput ? (lines[0] ?? '') : null;
+  const filePassphrase = opensFiles ? (lines[wanted - 1] ?? '') : null;
   const ended = new AbortController();
   const end = (): void => {
     ended.abort();
@@ -67,7 +71,8 @@ export async function startCommand(
   let home: { readonly release: () => void } | null = null;
   try {
     home = await waitForHome(options.takeHome, { signal: ended.signal, print });
-    return await inHome(command, passphrase, { ...options, print, signal: ended.signal });
+    const secrets = { passphrase, filePassphrase };
+    return await inHome(command, secrets, { ...options, print, signal: ended.signal });
   } catch (error) {
     if (!(error instanceof End)) throw error;
     const { exitCode, code, message: sentence } = error;
@@ -103,7 +108,7 @@ async function waitForHome(
 /** The command itself, on the app that it opens and closes. */
 async function inHome(
   command: Command,
-  passphrase: string | null,
+  { passphrase, filePassphrase = null }: Pick<RunOptions, 'passphrase' | 'filePassphrase'>,
   options: StartOptions & Pick<RunOptions, 'signal' | 'print'>,
 ): Promise<ExitCode> {
   const { origin, version, home, resources, site } = options;
@@ -122,7 +127,7 @@ async function inHome(
   try {
     switch (command.name) {
       case 'run':
-        return await runFiles(command.given, { ...asking, print, signal });
+        return await runFiles(command.given, { ...asking, filePassphrase, print, signal });
       case 'jobs':
         return await printJobs(asking, print);
       case 'lookup':
@@ -160,12 +165,16 @@ function textOf(line: RunLine): string {
   }
 }
 
-/** Empty where nothing is given. What follows is left unread. */
-async function firstLine(input: Readable): Promise<string> {
+/** Fewer where no more are given. What follows is left unread. */
+async function firstLines(input: Readable, count: number): Promise<string[]> {
+  const found: string[] = [];
+  if (count === 0) return found;
   const lines = readline.createInterface({ input });
   for await (const line of lines) {
+    found.push(line);
+    if (found.length < count) continue;
     lines.close();
-    return line;
+    break;
   }
-  return '';
+  return found;
 }

@@ -4,7 +4,8 @@ import { defaultExport } from '../contract/export-choice.ts';
 import type { Exported, ExportForm, Job, Tally } from '../contract/models/batch.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
-import type { Asked, Words } from './asked.ts';
+import { packedEnding, unpackedName } from '../contract/models/packed.ts';
+import { type Asked, obscured, type Words } from './asked.ts';
 import { End, exitCodes } from './ends.ts';
 
 /** The batch of one file, as far as it is known. */
@@ -18,6 +19,8 @@ interface WriteOptions {
   readonly app: Pick<Asked, 'ask' | 'exportTo'>;
   readonly words: Pick<Words, 'failure'>;
   readonly grounds: Grounds | null;
+  /** What an encrypted file was opened with: its result is encrypted under it too. */
+  readonly filePassphrase: string | null;
 }
 
 /**
@@ -25,19 +28,22 @@ interface WriteOptions {
  * `last`, if there is one. `run` has what was written.
  */
 export async function writeFile(
-  { app, words, grounds }: WriteOptions,
+  { app, words, grounds, filePassphrase }: WriteOptions,
   { file, out, last }: { readonly file: string; readonly out: string; readonly last: ExportForm | null },
   { job, run }: { readonly job: Job; readonly run: FileRun },
 ): Promise<Exported> {
   const choice = defaultExport(job, last);
-  const { name, ext } = path.parse(file);
+  const { packed = { archive: null, isEncrypted: false } } = job;
+  const { name, ext } = path.parse(unpackedName(file, packed));
+  const passphrase = packed.isEncrypted && filePassphrase !== null ? obscured(filePassphrase) : null;
   const suffix =
     choice.format === 'workbook' ? '.xlsx' : choice.safety === 'source' ? textSuffix(ext) : '.csv';
   const base = path.join(out, `${name}_${choice.rows === 'matches' ? 'matches' : choice.content}`);
-  let target = `${base}${suffix}`;
-  for (let count = 2; fs.existsSync(target); count++) target = `${base}-${count}${suffix}`;
+  const ending = packedEnding(suffix, choice.archive) + (passphrase === null ? '' : '.age');
+  let target = `${base}${ending}`;
+  for (let count = 2; fs.existsSync(target); count++) target = `${base}-${count}${ending}`;
   app.exportTo(target);
-  const outcome = await app.ask('batch.export', { ...choice, grounds, receipt: true });
+  const outcome = await app.ask('batch.export', { ...choice, grounds, passphrase, receipt: true });
   // All was sent by now: whatever stands against the file is no refusal to begin.
   if (!outcome.ok)
     throw new End(
@@ -52,7 +58,7 @@ export async function writeFile(
 }
 
 /** Text keeps the ending of its source, unless it is one that programs take for a workbook's. */
-const textSuffix = (ext: string): string => (/^\.(?:xl|ods)/i.test(ext) ? '.csv' : ext);
+const textSuffix = (ext: string): string => (ext === '' || /^\.(?:xl|ods)/i.test(ext) ? '.csv' : ext);
 
 /** Refuses a folder that is not there, before anything is sent. */
 export function requireFolder(folder: string): void {

@@ -290,6 +290,11 @@ export const calls = {
   'batch.sample': call(nothing, source),
   /** The same workbook by another of its sheets: a source of its own. */
   'batch.sheet': call(z.strictObject({ sourceId: id, sheet: z.string().max(100) }), source),
+  /**
+   * Opens the file whose opening failed with file.passphrase-needed or file.passphrase-wrong last: main has its path.
+   * Failure: file.unknown where there is none.
+   */
+  'batch.openEncrypted': call(z.strictObject({ passphrase: obscuredPassphrase }), source),
   /** Ends the opening that `batch.opening` events report; it answers with `service.cancelled`. */
   'batch.stopOpening': call(nothing, nothing),
   'batch.preview': call(

@@ -101,6 +101,14 @@ export const failureCodes = [
   'file.refused', // dropped, and not one that may be opened so
   'file.paste-empty',
   'file.not-a-table', // another kind of file, which `subject` names
+  'file.archive-damaged', // cut, altered, or not what it begins as
+  'file.archive-junk', // something stands behind its end
+  'file.archive-empty', // no file is in it
+  'file.archive-several', // more than one file is in it
+  'file.archive-names', // names in it lead outside of its folder
+  'file.archive-too-large', // unpacks to more than a table packs to
+  'file.passphrase-needed',
+  'file.passphrase-wrong',
   'file.workbook-damaged', // not what a workbook is: torn, or made to harm
   'file.workbook-sparse', // few cells, far apart: nearly all of the table would be empty
   'file.workbook-too-large', // unpacks to more than a workbook could hold

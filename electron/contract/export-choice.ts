@@ -27,7 +27,7 @@ export function exportContents({
 
 /**
  * The export that is offered first: as the last result of its mapping was written, else by what the job did, in the source's
- * own dialect. What a sheet was read from has no dialect of text that a person would know again.
+ * own dialect, and in the archive it came in. What a sheet was read from has no dialect of text that a person would know again.
  */
 export function defaultExport(job: Job, last: ExportForm | null = null): ExportChoice {
   const contents = exportContents(job);
@@ -40,18 +40,20 @@ export function defaultExport(job: Job, last: ExportForm | null = null): ExportC
     content: 'masked',
     rows: 'all',
     format: job.isWorkbook ? 'workbook' : 'csv',
+    archive: job.packed?.archive ?? null,
     safety: job.isWorkbook ? 'spreadsheet' : hasNoRoom ? 'exact' : 'source',
     encoding: 'utf-8',
     delimiter: job.plan.reading.delimiter,
     byteOrderMark: true,
     newline: '\r\n',
   };
-  const { encoding, delimiter, byteOrderMark, newline, ...form } = last ?? usual;
+  const { encoding, delimiter, byteOrderMark, newline, archive = null, ...form } = last ?? usual;
   return {
     jobId: job.jobId,
     content: last !== null && contents.includes(last.content) ? last.content : (contents[0] ?? 'masked'),
     rows: isMatch ? form.rows : 'all',
     format: fitsSheet ? form.format : 'csv',
+    archive,
     safety: job.isWorkbook && form.safety === 'source' ? 'spreadsheet' : form.safety,
     encoding,
     delimiter,

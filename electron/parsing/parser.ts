@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Converted, ConvertSheetOptions } from './workbook/convert-sheet.ts';
+import type { ReadPackedOptions, Unpacked } from './packed/read-packed.ts';
 import { done, failed, type FailureCode, type Outcome } from '../contract/errors.ts';
 import type { CertificateWithKey } from './pkcs12.ts';
 import type { CallExample } from './service-examples/example.ts';
@@ -9,17 +9,18 @@ import { createSerialQueue } from '../util/serial-queue.ts';
 import type { OutputMessage, Task, WorkerMessage } from './worker.ts';
 
 /**
- * Reads what strangers made: workbooks, PKCS #12 files, and expressions that people type. Each is read in a thread of its own with a
+ * Reads what strangers made: archives, workbooks, PKCS #12 files, and expressions that people type. Each is read in a thread of its own with a
  * deadline and a memory limit, which is ended afterwards. So the worst of them costs an answer, and never a turn of the
  * main process, whose timers hide revealed values. Where the machine is too busy to start the thread, all of them fail
  * with app.busy: nothing is known of the input then.
  */
 export interface Parser {
   /**
-   * Writes a sheet as `convertSheet` does, with its failures. In addition: file.workbook-slow, file.workbook-too-large
-   * for the memory limit, service.cancelled. `createOutput` is called in this thread: the other one has no key.
+   * Writes what is in an archive or a workbook as `readPacked` does, with its failures. In addition: file.workbook-slow,
+   * file.workbook-too-large for the memory limit, service.cancelled. `createOutput` is called in this thread: the other
+   * one has no key.
    */
-  convertSheet(options: ConvertSheetOptions & { readonly signal: AbortSignal }): Promise<Outcome<Converted>>;
+  readPacked(options: ReadPackedOptions & { readonly signal: AbortSignal }): Promise<Outcome<Unpacked>>;
   /**
    * For each expression, in which of these texts it is found; without texts a check of the expressions. Failures:
    * pattern.invalid, pattern.unsupported, pattern.slow.
@@ -42,8 +43,8 @@ export interface ParserOptions {
 export const parserLimits = {
   /** Until then: a tenth of a second, or many seconds where a batch and a virus scanner take the processor. */
   startMs: 60_000,
-  /** A full sheet, 1,048,576 rows × 6, takes half a minute on one busy core. */
-  sheetMs: 10 * 60_000,
+  /** A full sheet, 1,048,576 rows × 6, takes half a minute on one busy core; ten gigabytes in an archive some minutes. */
+  packedMs: 20 * 60_000,
   patternsMs: 5_000,
   /** Ten million rounds take some five seconds. */
   certificateMs: 30_000,
@@ -64,7 +65,7 @@ interface RunOptions {
 }
 
 export function createParser({ worker, clock, limits }: ParserOptions): Parser {
-  const { startMs, sheetMs, patternsMs, certificateMs, examplesMs, heapMb } = { ...parserLimits, ...limits };
+  const { startMs, packedMs, patternsMs, certificateMs, examplesMs, heapMb } = { ...parserLimits, ...limits };
 
   /** The type of the outcome is that of the task. Rejects where the thread fails: a bug of ours. */
   async function run<T>(task: Task, options: RunOptions): Promise<Outcome<T>> {
@@ -114,7 +115,7 @@ export function createParser({ worker, clock, limits }: ParserOptions): Parser {
   }
 
   return {
-    async convertSheet({ path, sheet, createOutput, report, signal }) {
+    async readPacked({ path, sheet, passphrase, createOutput, report, signal }) {
       const inOrder = createSerialQueue();
       let file: EncryptedFileWriter | null = null;
       const output = async (message: OutputMessage): Promise<Outcome<null>> => {
@@ -135,10 +136,10 @@ export function createParser({ worker, clock, limits }: ParserOptions): Parser {
         return done(null);
       };
       try {
-        return await run<Converted>(
-          { kind: 'sheet', path, sheet },
+        return await run<Unpacked>(
+          { kind: 'packed', path, sheet, passphrase },
           {
-            deadlineMs: sheetMs,
+            deadlineMs: packedMs,
             slow: 'file.workbook-slow',
             tooLarge: 'file.workbook-too-large',
             signal,

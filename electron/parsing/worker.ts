@@ -1,10 +1,10 @@
 /*
  * The entry of the parser's thread: `parser.ts` creates it with one Task as its data. It posts WorkerMessages, the first
  * one when its code is loaded, the last one with the outcome, and gets an Outcome for each `output` message. It gets no
- * key of the app: what it read of a sheet goes to the main process in pieces, which encrypts them.
+ * key of the app: what it read goes to the main process in pieces, which encrypts them.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { convertSheet, type ConvertSheetOptions } from './workbook/convert-sheet.ts';
+import { readPacked, type ReadPackedOptions } from './packed/read-packed.ts';
 import { matchPatterns } from './pattern.ts';
 import { done, type Outcome } from '../contract/errors.ts';
 import { readPkcs12 } from './pkcs12.ts';
@@ -12,7 +12,7 @@ import { readExamples } from './service-examples/read-examples.ts';
 import type { EncryptedFileWriter } from '../storage/encrypted-file.ts';
 
 export type Task =
-  | ({ readonly kind: 'sheet' } & Pick<ConvertSheetOptions, 'path' | 'sheet'>)
+  | ({ readonly kind: 'packed' } & Pick<ReadPackedOptions, 'path' | 'sheet' | 'passphrase'>)
   | { readonly kind: 'certificate'; readonly file: Uint8Array; readonly passphrase: string }
   | { readonly kind: 'examples'; readonly text: string }
   | { readonly kind: 'patterns'; readonly patterns: readonly string[]; readonly texts: readonly string[] };
@@ -23,7 +23,7 @@ export type WorkerMessage =
   | OutputMessage
   | { readonly kind: 'outcome'; readonly outcome: Outcome<unknown> };
 
-/** What is to be done with the file that a sheet is written to. One at a time. */
+/** What is to be done with the file that is written. One at a time. */
 export type OutputMessage =
   | { readonly kind: 'output'; readonly step: 'create' | 'finish' | 'abandon' }
   | { readonly kind: 'output'; readonly step: 'write'; readonly bytes: Uint8Array<ArrayBuffer> };
@@ -70,14 +70,15 @@ async function createOutput(): Promise<Outcome<EncryptedFileWriter>> {
 
 function run(task: Task): Promise<Outcome<unknown>> | Outcome<unknown> {
   switch (task.kind) {
-    case 'sheet': {
+    case 'packed': {
       let reported = -1;
       const report = (share: number): void => {
         if (share < 1 && Math.abs(share - reported) < reportStep) return;
         reported = share;
         post({ kind: 'report', share });
       };
-      return convertSheet({ path: task.path, sheet: task.sheet, createOutput, report });
+      const { path, sheet, passphrase } = task;
+      return readPacked({ path, sheet, passphrase, createOutput, report });
     }
     case 'certificate':
       return readPkcs12(Buffer.from(task.file), task.passphrase);

@@ -71,9 +71,12 @@ const verifierOptions: readonly string[] = [
 export const commands = {
   run: {
     usage:
-      'run MAPPING FILE… [--out=FOLDER] [--sheet=NAME] [--json] [--yes] [--anew] [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin]',
+      'run MAPPING FILE… [--out=FOLDER] [--sheet=NAME] [--json] [--yes] [--anew] [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin] [--file-passphrase-stdin]',
     text: 'Runs files through a saved mapping.',
-    switches: ['out', 'sheet', 'json', 'yes', 'anew', 'reason', 'case', 'passphrase-stdin'],
+    switches: [
+      ...(['out', 'sheet', 'json', 'yes', 'anew', 'reason', 'case'] as const),
+      ...(['passphrase-stdin', 'file-passphrase-stdin'] as const),
+    ],
   },
   jobs: {
     usage: 'jobs [--json] [--passphrase-stdin]',

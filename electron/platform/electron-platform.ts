@@ -43,7 +43,7 @@ const allFiles = { name: 'All files', extensions: ['*'] };
 const exchangedExtensions = [
   ...['tab', 'psv', 'dat', 'asc', 'prn', 'out', 'lst', 'ach', 'sta', 'mt940', 'edi', 'dbf'],
   ...['xls', 'xlsb', 'xltx', 'xltm', 'ods', 'pdf', 'parquet'],
-  ...['gz', 'zip', '7z', 'bz2', 'xz', 'zst', 'tar', 'rar', 'age', 'pgp', 'gpg'],
+  ...['7z', 'bz2', 'xz', 'zst', 'tar', 'rar', 'pgp', 'gpg'],
 ];
 const tableFilters = [{ name: 'Tables', extensions: [...tableExtensions] }, allFiles];
 /** What is saved, by its extension: on macOS and Windows the filter decides which one a typed name gets. */
@@ -53,6 +53,8 @@ const savedKinds: Readonly<Record<string, string>> = {
   txt: 'Text',
   xlsx: 'Excel workbook',
   age: 'Encrypted file',
+  gz: 'gzip archive',
+  zip: 'ZIP archive',
   json: 'JSON',
   html: 'Web page',
   png: 'Picture',

@@ -11,7 +11,10 @@ export interface Openings {
 
 export const linkScheme = 'tokendesk';
 /** What a file is named that is taken for a table until it is opened: what it holds then decides how it is read. */
-export const tableExtensions: readonly string[] = ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'];
+export const tableExtensions: readonly string[] = [
+  ...['csv', 'tsv', 'txt', 'xlsx', 'xlsm'],
+  ...['gz', 'zip', 'age'],
+];
 const isNamedAsTable = (file: string): boolean =>
   tableExtensions.includes(path.posix.extname(file).slice(1).toLowerCase());
 

@@ -5,10 +5,22 @@ import { message, type Format } from './message.ts';
 const row = (f: Failure): string => (f.row === undefined ? 'A row' : `Row ${formatCount(f.row)}`);
 const file = (f: Failure): string => f.subject ?? 'The file';
 
-/** Where a file of the app's own goes that is no table, by what it was found to be. */
-const ownFiles: Readonly<Record<string, string>> = {
+const decryptPgp =
+  'Decrypt it with the key that it is for: gpg --output cards.csv --decrypt FILE. Then drop cards.csv, and delete it afterwards.';
+
+/** What to do with a file that is no table, by what it was found to be; of the app's own, where it goes. */
+const otherFiles: Readonly<Record<string, string>> = {
   'list of connections': 'Import it under Settings, Connections file.',
   'service profile': 'Import it under Connections, in the connection that it is for.',
+  'ZIP archive with a password': 'Unpack it with its password, and drop what is in it.',
+  'ZIP archive of another kind than DEFLATE': 'Unpack it, and drop what is in it.',
+  'archive in an archive': 'Unpack it once, and drop what is in it.',
+  'tar archive': 'Unpack it, and drop the file in it that has the table.',
+  'file encrypted with age': 'Decrypt it: age --decrypt -o cards.csv FILE. Then drop cards.csv.',
+  'file encrypted with age for a key':
+    'Decrypt it with the key: age --decrypt -i KEYFILE -o cards.csv FILE. Then drop cards.csv.',
+  'file encrypted with PGP': decryptPgp,
+  'file encrypted or signed with PGP': decryptPgp,
 };
 
 /** What files, their rows and values, batches and exports fail of. */
@@ -70,9 +82,42 @@ export const batchMessages = {
   'file.not-a-table': (f) =>
     message(
       `This is ${/^[aeio]/i.test(f.subject ?? 'a') ? 'an' : 'a'} ${f.subject ?? 'other kind of file'}, which can’t be read here.`,
-      ownFiles[f.subject ?? ''] ??
+      otherFiles[f.subject ?? ''] ??
         'Save its rows as CSV UTF-8, or as .xlsx without a password, and drop that.',
     ),
+  'file.archive-damaged': (f) =>
+    message(
+      `${file(f)} is damaged or not whole, so nothing of it was taken.`,
+      'Copy it again, or have it sent again.',
+    ),
+  'file.archive-junk': (f) =>
+    message(
+      `${file(f)} has something behind the end of its archive, which may be rows that got lost.`,
+      'Have it sent again. If you know what that is, unpack it and drop what was in it.',
+    ),
+  'file.archive-empty': (f) => message(`There is no file in ${file(f)}.`, 'Choose another file.'),
+  'file.archive-several': (f) =>
+    message(
+      `${file(f)} has more than one file in it, and only one can be read.`,
+      'Unpack it, and drop the file that has the table.',
+    ),
+  'file.archive-names': (f) =>
+    message(
+      `${file(f)} names a file outside of its own folder, as archives do that are made to harm. Nothing was unpacked.`,
+      'Ask who sent it.',
+    ),
+  'file.archive-too-large': (f) =>
+    message(
+      `${file(f)} unpacks to far more than its size lets expect, so it was not read.`,
+      'If you trust it, unpack it and drop what is in it.',
+    ),
+  'file.passphrase-needed': (f) =>
+    message(
+      `${file(f)} is encrypted with a passphrase.`,
+      'Drop it on the page Batch, and type the passphrase there.',
+    ),
+  'file.passphrase-wrong': (f) =>
+    message(`That is not the passphrase of ${file(f)}.`, 'Type it again.', 'now'),
   'file.workbook-damaged': (f) =>
     message(
       `${file(f)} is damaged, or not the workbook it seems to be.`,

@@ -32,9 +32,10 @@ const input = (): string => path.join(folder, 'in.xlsx');
 /** The file is made before anything is measured. */
 function convert(make: () => Promise<Buffer>): { act: Act; make: () => Promise<Buffer> } {
   const act: Act = (parser) =>
-    parser.convertSheet({
+    parser.readPacked({
       path: input(),
       sheet: null,
+      passphrase: null,
       createOutput: () => createEncryptedFile(path.join(folder, 'copy'), cipher),
       report: () => undefined,
       signal: new AbortController().signal,

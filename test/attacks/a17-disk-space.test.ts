@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { convertSheet } from '../../electron/parsing/workbook/convert-sheet.ts';
+import { readPacked } from '../../electron/parsing/packed/read-packed.ts';
 import { packageLimits } from '../../electron/parsing/workbook/package.ts';
 import { type Outcome, done } from '../../electron/contract/errors.ts';
 import { codeOf, openApp, valueOf, type TestApp } from '../support/batch-app.ts';
@@ -18,9 +18,10 @@ afterEach(() => app.close());
 async function convert(bytes: Buffer): Promise<{ outcome: Outcome<unknown>; written: number }> {
   const path = await app.write('padded.xlsx', bytes);
   let written = 0;
-  const outcome = await convertSheet({
+  const outcome = await readPacked({
     path,
     sheet: null,
+    passphrase: null,
     report: () => undefined,
     createOutput: () => {
       written = 0;

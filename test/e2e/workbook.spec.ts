@@ -1,5 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import zlib from 'node:zlib';
+import { Encrypter } from 'age-encryption';
 import Papa from 'papaparse';
 import { text, workbook } from '../support/make-workbook.ts';
 import { expect, test } from '../support/app-fixture.ts';
@@ -98,11 +100,41 @@ test('an Excel workbook is read, run and written as one', async ({ page, app, ho
   expect(differing.map(([number]) => number)).toEqual(['7']);
 });
 
-test('a file that is no table is called what it is', async ({ page, home }) => {
+test('a file that is no table is called what it is, and one under a passphrase asks for it', async ({
+  page,
+  home,
+}) => {
   const file = path.join(home, 'disputes.xlsx');
   fs.writeFileSync(file, '%PDF-1.7\n');
   await startBuiltIn(page);
+  await choose(page, 'Policy', 'analyst');
   await go(page, 'Batch');
   await chooseFile(page, file);
   await expect(page.getByRole('alert')).toContainText('This is a PDF, which can’t be read here.');
+
+  const encrypter = new Encrypter();
+  encrypter.setPassphrase('correct horse');
+  encrypter.setScryptWorkFactor(10);
+  const encrypted = path.join(home, 'cards.csv.gz.age');
+  fs.writeFileSync(
+    encrypted,
+    await encrypter.encrypt(zlib.gzipSync(`card,note\n${card(1)},a\n${card(2)},b\n`)),
+  );
+  await chooseFile(page, encrypted);
+  const field = page.getByLabel('Passphrase', { exact: true });
+  await expect(field).toBeFocused();
+  await field.pressSequentially('wrong horse');
+  await field.press('Enter');
+  await expect(page.getByText('That is not the passphrase of cards.csv.gz.age.')).toBeVisible();
+  await field.pressSequentially('correct horse');
+  await field.press('Enter');
+  await map(page, 'card', 'Tokenize', 'Card number');
+  await run(page);
+  expect(await readSum(page)).toEqual({ rows: 2, ok: 2, failed: 0, unmatched: 0, blank: 0 });
+  await page
+    .getByRole('button', { name: /^Export/ })
+    .first()
+    .click();
+  await expect(page.getByText('As the source in a gzip archive')).toBeVisible();
+  await expect(page.getByLabel('Encrypt with a passphrase')).toBeChecked();
 });

@@ -2,6 +2,7 @@ import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { openApp } from '../support/batch-app.ts';
 import { naughtyStrings, random, spectrum, writtenByHand, type Case } from './corpora.ts';
+import { containers } from './containers.ts';
 import { runCorrectedLists } from './corrected-lists.ts';
 import { checkGuesses, customerFiles } from './customer-files.ts';
 import { falseAlarms, masked, orders } from './false-alarms.ts';
@@ -57,11 +58,16 @@ function report(line: Line): void {
   for (const one of line.differing.slice(0, 20)) process.stdout.write(`  ${one.name}\n    ${one.why}\n`);
 }
 
-const app = await openApp();
+const app = await openApp({ scryptCost: 8 });
 const secondOpinion = openSecondOpinion();
 try {
   for (const [name, cases] of Object.entries(corpora))
     report({ name, ...(await runCases(app, cases, secondOpinion)) });
+  if (!isFolder) {
+    const inside = [...random(56, Number(seed) + 1), ...customers.slice(0, 5)];
+    for (const [name, container] of Object.entries(containers))
+      report({ name, ...(await runCases(app, inside, secondOpinion, container)) });
+  }
   process.stdout.write(`${secondOpinion.count} of them read by ${secondOpinion.name} too\n`);
 } finally {
   secondOpinion.close();

@@ -10,7 +10,9 @@ import type { Plan } from '../../electron/contract/models/batch.ts';
 import type { ByteSource } from '../../electron/storage/byte-source.ts';
 import { readingOf } from '../../electron/batch/reading/layout.ts';
 import { headerIndex, rowsAbove } from '../../electron/contract/table-place.ts';
-import { detokenize, plainExport, type TestApp } from '../support/batch-app.ts';
+import { detokenize, plainExport, valueOf, type TestApp } from '../support/batch-app.ts';
+import { obscuredOf } from '../support/obscured-text.ts';
+import type { Container } from './containers.ts';
 import type { Case } from './corpora.ts';
 import type { SecondOpinion } from './second-opinion.ts';
 
@@ -35,6 +37,7 @@ export async function runCases(
   app: TestApp,
   cases: Iterable<Case>,
   secondOpinion: SecondOpinion | null = null,
+  container: Container | null = null,
 ): Promise<FidelityReport> {
   let count = 0;
   let identical = 0;
@@ -43,7 +46,7 @@ export async function runCases(
   await mkdir(app.folder, { recursive: true });
   for (const one of cases) {
     count += 1;
-    const outcome = await runCase(app, one, secondOpinion);
+    const outcome = await runCase(app, one, { secondOpinion, container });
     if (outcome === 'identical') identical += 1;
     else if (outcome.startsWith('file.')) refused[outcome] = (refused[outcome] ?? 0) + 1;
     else differing.push({ name: one.name, why: outcome });
@@ -54,26 +57,29 @@ export async function runCases(
 async function runCase(
   app: TestApp,
   { bytes, reading = {} }: Case,
-  secondOpinion: SecondOpinion | null,
+  {
+    secondOpinion,
+    container,
+  }: { readonly secondOpinion: SecondOpinion | null; readonly container: Container | null },
 ): Promise<string> {
-  const path = join(app.folder, 'case.csv');
-  await writeFile(path, bytes);
+  const path = join(app.folder, `case.csv${container?.ending ?? ''}`);
+  await writeFile(path, container === null ? bytes : await container.pack(bytes));
   if (bytes.length === 0) return 'file.empty';
-  const sourceId = await app
-    .open(path)
-    .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+  const sourceId = await openWith(app, path, container?.passphrase ?? null).catch((error: unknown) =>
+    error instanceof Error ? error.message : String(error),
+  );
   if (sourceId.startsWith('file.')) return sourceId;
   const format = await detectFormat(fromMemory(bytes), reading);
   if (!format.ok) return format.failure.code;
   const mapped = [...new Set([0, format.value.width - 1])];
   const columns = mapped.map((column) => detokenize(column, { definition: 'text' }));
   const plan: Plan = { reading: readingOf(format.value), columns };
-  const same = await runJob(app, { sourceId, plan, answer: (value) => value });
+  const same = await runJob(app, { sourceId, plan, container, answer: (value) => value });
   if (typeof same === 'string') return same;
   const expected = same.failed === 0 ? bytes : await withErrors(bytes, same.written, format.value);
   if (!same.written.equals(expected)) return firstDifference(same.written, expected);
   if (same.failed > 0) return 'identical';
-  const marked = await runJob(app, { sourceId, plan, answer: (value) => mark + value });
+  const marked = await runJob(app, { sourceId, plan, container, answer: (value) => mark + value });
   if (typeof marked === 'string') return marked;
   const change = await findChange(bytes, marked.written, { format: format.value, mapped });
   if (change !== null) return change;
@@ -88,15 +94,23 @@ async function runCase(
   return otherwise ?? 'identical';
 }
 
+async function openWith(app: TestApp, path: string, passphrase: string | null): Promise<string> {
+  if (passphrase === null) return app.open(path);
+  const asked = await app.batch['batch.drop']({ reference: path });
+  if (asked.ok || asked.failure.code !== 'file.passphrase-needed') return 'no passphrase was asked for';
+  return valueOf(await app.batch['batch.openEncrypted']({ passphrase: obscuredOf(passphrase) })).sourceId;
+}
+
 interface JobOptions {
   readonly sourceId: string;
   readonly plan: Plan;
+  readonly container: Container | null;
   readonly answer: (value: string) => string;
 }
 
 async function runJob(
   app: TestApp,
-  { sourceId, plan, answer }: JobOptions,
+  { sourceId, plan, container, answer }: JobOptions,
 ): Promise<string | { readonly written: Buffer; readonly failed: number }> {
   app.service.answer = (_, elements) =>
     done({
@@ -109,11 +123,17 @@ async function runJob(
     });
   const job = await app.run(sourceId, plan);
   if (job.state !== 'finished') return `the job is ${job.state}: ${job.failure?.code ?? ''}`;
-  const exported = await app.batch['batch.export']({ ...plainExport, safety: 'source', jobId: job.jobId });
+  const exported = await app.batch['batch.export']({
+    ...plainExport,
+    safety: 'source',
+    ...container?.choice,
+    jobId: job.jobId,
+  });
   if (!exported.ok || exported.value === null)
     return `not exported: ${exported.ok ? '' : exported.failure.code}`;
   const target = join(app.folder, exported.value.name);
-  const written = await readFile(target);
+  const file = await readFile(target);
+  const written = container === null ? file : await container.unpack(file);
   await rm(target);
   await app.batch['batch.discard']({ jobId: job.jobId });
   return { written, failed: job.tally.failed };

@@ -25,6 +25,7 @@ export type DraftCalls = Pick<
   | 'batch.paste'
   | 'batch.sample'
   | 'batch.sheet'
+  | 'batch.openEncrypted'
   | 'batch.stopOpening'
   | 'batch.preview'
   | 'batch.noticedRows'
@@ -209,6 +210,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       const file = await options.sampleFile();
       return file.ok ? sources.openPath(file.value) : file;
     },
+    'batch.openEncrypted': ({ passphrase }) => sources.openEncrypted(restoreText(passphrase)),
     'batch.sheet': ({ sourceId, sheet }) => sources.openSheet(sourceId, sheet),
     'batch.stopOpening'() {
       sources.stopOpening();

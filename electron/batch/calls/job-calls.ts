@@ -19,6 +19,7 @@ import { readLayout, saveLayout } from '../viewing/table-layouts.ts';
 import { revealCell } from '../viewing/reveal-cell.ts';
 import type { JobList } from '../running/job-list.ts';
 import type { BatchJob } from '../running/job.ts';
+import { isFromSheet } from '../storing/job-files.ts';
 import { indexOfRow } from '../storing/result-store.ts';
 import { createCorrectionCalls } from './correction-calls.ts';
 import type { DraftCalls, Drafts } from './draft-calls.ts';
@@ -190,7 +191,8 @@ export function createJobCalls(
         if (!stored.ok) return stored;
         try {
           const { reading } = plan;
-          const rows = { name: sourceName, path: sourcePath, reading, bytes: stored.value };
+          const kind = { isSheet: isFromSheet(job.spec), packed: job.spec.packed ?? null };
+          const rows = { name: sourceName, path: sourcePath, reading, bytes: stored.value, ...kind };
           return await drafts.sources.openStored(rows);
         } finally {
           await stored.value.close();

@@ -6,6 +6,7 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { AuditEnd } from '../../audit/entries.ts';
 import type { Exported, Job, Remaining, Tally } from '../../contract/models/batch.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
+import { packedEnding, unpackedName } from '../../contract/models/packed.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import { receiptFile, type ReceiptFacts, type WrittenReceipt } from '../../evidence/receipt.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
@@ -209,18 +210,23 @@ const holdsCleartext = ({ content }: ExportContent): boolean => content === 'cle
 function suggestName(
   { sourceName, format }: Pick<JobSpec, 'sourceName' | 'format'>,
   choice: ExportRequest,
-  { state, tally, total }: Pick<Job, 'state' | 'tally' | 'total'>,
+  { state, tally, total, packed }: Pick<Job, 'state' | 'tally' | 'total' | 'packed'>,
 ): string {
-  const stem = basename(sourceName, extname(sourceName));
+  const name = packed === undefined ? sourceName : unpackedName(sourceName, packed);
+  const stem = basename(name, extname(name));
   const content =
     choice.rows === 'failed' ? 'errors' : choice.rows === 'matches' ? 'matches' : choice.content;
   const part = choice.rows === 'shown' ? '_filtered' : '';
   const isWhole = choice.rows === 'failed' || state === 'finished';
   const partial = isWhole ? '' : `_partial_${tally.rows}${total === null ? '' : `_of_${total}`}`;
-  // Records of fixed width are no CSV.
-  const isOwn = format.records !== undefined && isInSourceForm(choice, format);
-  const ending = choice.format === 'workbook' ? '.xlsx' : isOwn ? extname(sourceName) || '.txt' : '.csv';
+  const ending = packedEnding(endingOf(choice, format, name), choice.archive);
   return `${stem}_${content}${part}${partial}${ending}${choice.passphrase === null ? '' : '.age'}`;
+}
+
+/** Records of fixed width are no CSV. `source`: the name that they came under. */
+function endingOf(choice: ExportRequest, format: Format, source: string): string {
+  if (format.records !== undefined && isInSourceForm(choice, format)) return extname(source) || '.txt';
+  return choice.format === 'workbook' ? '.xlsx' : '.csv';
 }
 
 async function isSameFile(one: string, other: string): Promise<boolean> {
@@ -376,11 +382,16 @@ const showsFailed = ({ rows, shown }: ExportRequest): boolean =>
 
 /** `write` puts the rows into the file, which gets its name once all of them are in it. */
 async function writeFile(
-  { target, scryptCost, mayRemain, choice, mostRows, receipt, store }: WriteExportOptions,
+  { target, scryptCost, mayRemain, choice, mostRows, receipt, store, job }: WriteExportOptions,
   write: (file: AtomicFile) => Promise<Outcome<Written | typeof needsErrorColumn>>,
 ): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
   const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
-  const output = await openOutputFile(target, passphrase, scryptCost);
+  const { archive } = choice;
+  const inner = basename(target).replace(/(?:\.age|\.zip)+$/i, '');
+  const { format, sourceName } = job.spec;
+  const ending = endingOf(choice, format, job.view().packed === undefined ? sourceName : inner);
+  const nameInside = inner.endsWith(ending) ? inner : inner + ending;
+  const output = await openOutputFile(target, { passphrase, workFactor: scryptCost, archive, nameInside });
   if (!output.ok) return output;
   const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
   const written = await write(file);

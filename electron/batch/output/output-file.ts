@@ -1,64 +1,84 @@
-import { randomBytes, scrypt } from 'node:crypto';
-import { promisify } from 'node:util';
-import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
-import type * as Age from 'age-encryption';
+import { PassThrough, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type ReadableStream, TransformStream } from 'node:stream/web';
+import { createGzip } from 'node:zlib';
+import { ZipFile } from 'yazl';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
+import type { Archive } from '../../contract/models/packed.ts';
+import { passphraseRecipient } from '../../storage/age-passphrase.ts';
 import { openAtomicFile, type AtomicFile } from '../../storage/atomic-file.ts';
 
-const label = 'age-encryption.org/v1/scrypt';
-const derive = promisify<Buffer, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
-  scrypt,
-);
-
-/**
- * A passphrase as age's scrypt recipient (age-encryption.org/v1). The library's own derives the key on this thread and
- * would block the app for a second; this one uses Node's thread pool.
- */
-function passphraseRecipient({ Stanza }: typeof Age, passphrase: string, workFactor = 18): Age.Recipient {
-  return {
-    async wrapFileKey(fileKey) {
-      const salt = randomBytes(16);
-      const N = 2 ** workFactor;
-      const key = await derive(Buffer.from(passphrase), Buffer.concat([Buffer.from(label), salt]), 32, {
-        N,
-        r: 8,
-        p: 1,
-        maxmem: 2 * 128 * N * 8,
-      });
-      // Not Node's: Electron's is built on BoringSSL, which has this cipher for TLS alone.
-      const body = chacha20poly1305(key, new Uint8Array(12)).encrypt(fileKey);
-      const args = ['scrypt', salt.toString('base64').replace(/=+$/, ''), String(workFactor)];
-      return [new Stanza(args, body)];
-    },
-  };
+/** What is put around an export. */
+interface Wrapping {
+  readonly passphrase: string | null;
+  /** The binary logarithm of scrypt's cost. */
+  readonly workFactor?: number | undefined;
+  readonly archive?: Archive | null | undefined;
+  /** What the file in a ZIP archive is called. */
+  readonly nameInside?: string | undefined;
 }
 
 /**
- * An export's file; with a passphrase, encrypted in the age format as it is written, so that no cleartext touches the
- * disk. `workFactor` is the binary logarithm of scrypt's cost. Failures: file.disk-full, file.unwritable; from
- * writing with a passphrase also export.encryption.
+ * An export's file; in an archive, with a passphrase, or both, compressed and then encrypted in the age format as it is
+ * written, so that no cleartext touches the disk. Failures: file.disk-full, file.unwritable; from writing in something
+ * also export.encryption.
  */
 export async function openOutputFile(
   target: string,
-  passphrase: string | null,
-  workFactor?: number,
+  { passphrase, workFactor, archive = null, nameInside = 'table.csv' }: Wrapping,
 ): Promise<Outcome<AtomicFile>> {
   const file = await openAtomicFile(target);
-  if (!file.ok || passphrase === null) return file;
-  // Loaded when it is needed: its curves would cost the app a tenth of a second at every start.
-  const age = await import('age-encryption');
-  const encrypter = new age.Encrypter();
-  encrypter.addRecipient(passphraseRecipient(age, passphrase, workFactor));
-  return done(encryptFile(file.value, encrypter));
+  if (!file.ok) return file;
+  let output = file.value;
+  if (passphrase !== null) {
+    // Loaded when it is needed: its curves would cost the app a tenth of a second at every start.
+    const age = await import('age-encryption');
+    const encrypter = new age.Encrypter();
+    encrypter.addRecipient(passphraseRecipient(age, passphrase, workFactor));
+    output = transformFile(output, (bytes) => encrypter.encrypt(bytes));
+  }
+  if (archive === 'gzip') output = archiveFile(output, gzipOf);
+  if (archive === 'zip') output = archiveFile(output, (bytes) => zipOf(bytes, nameInside));
+  return done(output);
 }
 
-/** Writes what `encrypter` makes of the bytes. Failures besides those of `file`: export.encryption where it throws. */
-export function encryptFile(file: AtomicFile, encrypter: Pick<Age.Encrypter, 'encrypt'>): AtomicFile {
+function gzipOf(bytes: ReadableStream<Uint8Array>): Readable {
+  const engine = createGzip();
+  // Its failure is the engine's, which is read.
+  pipeline(Readable.from(bytes), engine).catch(() => undefined);
+  return engine;
+}
+
+/** The same rows make the same bytes. */
+const mtime = new Date(1980, 0, 1);
+
+function zipOf(bytes: ReadableStream<Uint8Array>, name: string): Readable {
+  const zip = new ZipFile();
+  const packed = new PassThrough();
+  zip.on('error', (error) => packed.destroy(error as Error));
+  zip.addReadStream(Readable.from(bytes), name, { mtime });
+  zip.end();
+  zip.outputStream.pipe(packed);
+  return packed;
+}
+
+/** Part of an archive is of no use. */
+function archiveFile(file: AtomicFile, transform: Transform): AtomicFile {
+  const output = transformFile(file, transform);
+  return { ...output, abandon: () => output.abandon(false) };
+}
+
+type Transform = (
+  bytes: ReadableStream<Uint8Array>,
+) => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>;
+
+/** Writes what `transform` makes of the bytes. Failures besides those of `file`: export.encryption where it throws. */
+export function transformFile(file: AtomicFile, transform: Transform): AtomicFile {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const result: { failure?: { ok: false; failure: Failure } } = {};
   const copying = (async (): Promise<void> => {
-    for await (const bytes of await encrypter.encrypt(readable)) {
+    for await (const bytes of await transform(readable)) {
       const outcome = await file.write(Buffer.from(bytes));
       if (!outcome.ok) {
         result.failure = outcome;
@@ -67,7 +87,7 @@ export function encryptFile(file: AtomicFile, encrypter: Pick<Age.Encrypter, 'en
     }
   })();
   const settled = copying.catch(() => {
-    // Only the encrypter throws: writing answers with a failure.
+    // Only what transforms throws: writing answers with a failure.
     result.failure = failed('export.encryption');
   });
   /** After a failure nothing reads from the stream, and what was asked of it may never be answered. */

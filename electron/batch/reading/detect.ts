@@ -73,7 +73,7 @@ export async function detectFormat(
   // Above and below records of a type stand records of others.
   const isTyped = layout.records?.only !== undefined || layout.records?.lines === false;
   const guessed = isTyped
-    ? { place: placeOf({ header: false }), isDoubtful: false }
+    ? { place: placeOf({ header: false }), isDoubtful: false, against: [] }
     : guessPlace(rows.slice(0, guessedRows), separatorLine(view) === null ? 0 : 1);
   const chosen = overrides.header === undefined ? null : placeOf({ ...overrides, header: overrides.header });
   // One of another file may not fit this one.

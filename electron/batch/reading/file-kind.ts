@@ -8,7 +8,8 @@ import { codecOf } from './encodings.ts';
 /** What a file is by its first bytes or lines, whatever its name says. `other` has the words a person knows it by. */
 export type FileKind =
   | { readonly kind: 'text' }
-  | { readonly kind: 'archive' }
+  /** A workbook, or what may have a table in it: see `readPacked`. */
+  | { readonly kind: 'packed' }
   | { readonly kind: 'other'; readonly name: string };
 
 /** The first bytes, and as far as they reach the first lines. Nothing of them is shown. */
@@ -24,9 +25,11 @@ type Sign = string | readonly number[] | RegExp | ((head: Head) => boolean);
 
 const headBytes = 16 * 1024;
 
-const archives = [
+const packedSigns: readonly Sign[] = [
   [0x50, 0x4b, 0x03, 0x04],
   [0x50, 0x4b, 0x05, 0x06],
+  [0x1f, 0x8b],
+  'age-encryption.org/',
 ];
 const compound = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
@@ -36,7 +39,6 @@ const compound = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
  */
 const kinds: readonly (readonly [name: string, sign: Sign])[] = [
   ['PDF', '%PDF-'],
-  ['gzip archive', [0x1f, 0x8b]],
   ['7-Zip archive', '7z\xbc\xaf\x27\x1c'],
   ['RAR archive', 'Rar!\x1a\x07'],
   ['bzip2 archive', /^BZh[1-9](?:1AY&SY|\x17rE8P\x90)/],
@@ -53,7 +55,6 @@ const kinds: readonly (readonly [name: string, sign: Sign])[] = [
   ['picture', '\x89PNG'],
   ['picture', [0xff, 0xd8, 0xff]],
   ['RTF document', '{\\rtf'],
-  ['file encrypted with age', 'age-encryption.org/'],
   ['file encrypted with age', '-----BEGIN AGE ENCRYPTED FILE-----'],
   ['file encrypted or signed with PGP', /^-----BEGIN PGP /],
   ['file encrypted with PGP', isPgp],
@@ -96,7 +97,7 @@ export async function detectFileKind(source: Pick<ByteSource, 'read' | 'identity
   const lines = text.split(/\r\n|\r|\n/);
   if (isCut) lines.pop();
   const head = { bytes, text, lines: lines.filter((line) => !isBlank(line)) };
-  if (archives.some((sign) => hasSign(head, sign))) return { kind: 'archive' };
+  if (packedSigns.some((sign) => hasSign(head, sign))) return { kind: 'packed' };
   if (hasSign(head, compound)) return { kind: 'other', name: await compoundName(source, bytes) };
   const known = kinds.find(([, sign]) => hasSign(head, sign));
   return known === undefined ? { kind: 'text' } : { kind: 'other', name: known[0] };

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Reading, Source, Layout } from '../../contract/models/batch.ts';
+import { asksPassphrase, type Packed } from '../../contract/models/packed.ts';
 import { maskNumbers } from '../../masking/masking.ts';
 import { type ByteSource, type Identity, openFile } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
@@ -33,14 +34,21 @@ export interface OpenSource {
   readonly fixed: Partial<Reading>;
   /** What converting a sheet found out about it; null for text. */
   readonly converted: Converted | null;
+  /** Whether its rows are those of a sheet, also where a job stored them. */
+  readonly isSheet: boolean;
+  /** What was taken off around the table; null where nothing was. */
+  readonly packed: Packed | null;
 }
 
 export interface Sources {
   /**
-   * An Excel workbook is converted first, which takes seconds for a full sheet; `sheet` null: the first with rows.
-   * Failures: file.*, keychain.*, service.cancelled.
+   * An Excel workbook is converted first, and an archive unpacked, which takes seconds for a large one; `sheet` null: the
+   * first with rows. Failures: file.*, keychain.*, service.cancelled. After file.passphrase-needed and
+   * file.passphrase-wrong the file waits for `openEncrypted`.
    */
   openPath(path: string, sheet?: string | null): Promise<Outcome<Source>>;
+  /** Opens the file that waits for its passphrase. Failures: file.unknown where none does, and those of `openPath`. */
+  openEncrypted(passphrase: string): Promise<Outcome<Source>>;
   /** Failures: file.paste-empty, file.no-room, file.disk-full, file.unwritable, keychain.*. */
   openText(text: string): Promise<Outcome<Source>>;
   /**
@@ -52,6 +60,8 @@ export interface Sources {
     path: string | null;
     reading: Reading;
     bytes: Pick<ByteSource, 'identity' | 'read'>;
+    isSheet: boolean;
+    packed: Packed | null;
   }): Promise<Outcome<Source>>;
   /** Opens another sheet of the same workbook, as a source of its own. */
   openSheet(sourceId: string, sheet: string): Promise<Outcome<Source>>;
@@ -86,9 +96,11 @@ export function createSources(
   const open = new Map<string, Entry>();
   const copies = createEncryptedCopies(options);
   let converting: AbortController | null = null;
+  /** Its path stays here, so that the window names no file with the passphrase that a person types. */
+  let encrypted: { readonly path: string; readonly sheet: string | null } | null = null;
 
   function add(name: string, size: number, opened: Omit<OpenSource, 'source'>): Source {
-    const { converted } = opened;
+    const { converted, packed } = opened;
     const source: Source = {
       sourceId: randomUUID(),
       name: maskNumbers(shorten(name, 300)),
@@ -102,6 +114,7 @@ export function createSources(
                 .slice(0, 1_000)
                 .map(({ name: shown, rows }) => ({ name: shown, rows })),
             },
+      ...(packed !== null && { packed }),
     };
     open.set(source.sourceId, { source, ...opened, formats: new Map() });
     for (const [id, oldest] of open) {
@@ -112,7 +125,7 @@ export function createSources(
     return source;
   }
 
-  async function release({ bytes, copy }: OpenSource): Promise<void> {
+  async function release({ bytes, copy }: Pick<OpenSource, 'bytes' | 'copy'>): Promise<void> {
     await bytes.close().catch(() => undefined);
     if (copy !== null) await rm(copy.path, { force: true }).catch(() => undefined);
   }
@@ -122,7 +135,14 @@ export function createSources(
     return found === undefined ? failed('file.unknown') : done(found);
   }
 
-  async function openWorkbook(path: string, file: Identity, sheet: string | null): Promise<Outcome<Source>> {
+  interface PackedFile {
+    readonly path: string;
+    readonly file: Identity;
+    readonly sheet: string | null;
+    readonly passphrase: string | null;
+  }
+
+  async function openPacked({ path, file, ...asked }: PackedFile): Promise<Outcome<Source>> {
     converting?.abort();
     const abort = new AbortController();
     converting = abort;
@@ -134,21 +154,38 @@ export function createSources(
       platform.send('batch.opening', { name: maskNumbers(shorten(name, 300)), share });
     };
     const created = await copies.create((createOutput) =>
-      parser.convertSheet({ path, sheet, createOutput, report, signal: abort.signal }),
+      parser.readPacked({ path, ...asked, createOutput, report, signal: abort.signal }),
     );
     if (converting === abort) converting = null;
-    if (!created.ok) return withFileName(created, name);
+    if (!created.ok) {
+      if (asksPassphrase(created.failure)) encrypted = { path, sheet: asked.sheet };
+      return withFileName(created, name);
+    }
+    encrypted = null;
     const { result, bytes, copy } = created.value;
-    const fixed = {
-      ...layoutOf(canonical),
-      quote: undefined,
-      records: undefined,
-      encoding: canonical.encoding,
-    };
-    return done(add(name, file.size, { path, bytes, copy, file, fixed, converted: result }));
+    const { packed, converted } = result;
+    const found = { path, bytes, copy, file, converted, packed };
+    if (converted !== null) {
+      const fixed = {
+        ...layoutOf(canonical),
+        quote: undefined,
+        records: undefined,
+        encoding: canonical.encoding,
+      };
+      return done(add(name, file.size, { ...found, fixed, isSheet: true }));
+    }
+    const inside = await detectFileKind(bytes);
+    if (inside.kind === 'text') return done(add(name, file.size, { ...found, fixed: {}, isSheet: false }));
+    await release({ bytes, copy });
+    const subject = inside.kind === 'other' ? inside.name : 'archive in an archive';
+    return failed('file.not-a-table', { subject });
   }
 
-  async function openPath(path: string, sheet: string | null = null): Promise<Outcome<Source>> {
+  async function openPath(
+    path: string,
+    sheet: string | null = null,
+    passphrase: string | null = null,
+  ): Promise<Outcome<Source>> {
     const bytes = await openFile(path);
     if (!bytes.ok) return bytes;
     const { identity: file } = bytes.value;
@@ -158,25 +195,21 @@ export function createSources(
     }
     const found = await detectFileKind(bytes.value);
     if (found.kind === 'text') {
-      return done(
-        add(basename(path), file.size, {
-          path,
-          bytes: bytes.value,
-          copy: null,
-          file,
-          fixed: {},
-          converted: null,
-        }),
-      );
+      const opened = { path, bytes: bytes.value, copy: null, file, fixed: {}, converted: null };
+      return done(add(basename(path), file.size, { ...opened, isSheet: false, packed: null }));
     }
     await bytes.value.close();
-    return found.kind === 'archive'
-      ? openWorkbook(path, file, sheet)
+    return found.kind === 'packed'
+      ? openPacked({ path, file, sheet, passphrase })
       : failed('file.not-a-table', { subject: found.name });
   }
 
   return {
-    openPath,
+    openPath: (path, sheet) => openPath(path, sheet),
+    openEncrypted(passphrase) {
+      if (encrypted === null) return Promise.resolve(failed('file.unknown'));
+      return openPath(encrypted.path, encrypted.sheet, passphrase);
+    },
     async openText(text) {
       if (isBlank(text)) return failed('file.paste-empty');
       const created = await copies.create(async (createFile) => {
@@ -195,10 +228,12 @@ export function createSources(
           file: null,
           fixed,
           converted: null,
+          isSheet: false,
+          packed: null,
         }),
       );
     },
-    async openStored({ name, path, reading, bytes: stored }) {
+    async openStored({ name, path, reading, bytes: stored, ...kind }) {
       const { size } = stored.identity;
       const created = await copies.create(async (createFile) => {
         const output = await createFile();
@@ -213,7 +248,7 @@ export function createSources(
       if (!created.ok) return created;
       const { bytes, copy } = created.value;
       const fixed = { ...layoutOf(reading), encoding: reading.encoding };
-      return done(add(name, size, { path, bytes, copy, file: null, fixed, converted: null }));
+      return done(add(name, size, { path, bytes, copy, file: null, fixed, converted: null, ...kind }));
     },
     async openSheet(sourceId, sheet) {
       const found = find(sourceId);
@@ -307,11 +342,11 @@ function shownSheets({ sheets }: Converted) {
 
 const shorten = (name: string, length: number): string => name.slice(0, length).toWellFormed();
 
-/** A workbook's failure names the file, unless it names something more exact. */
+/** The failure of a workbook or an archive names the file, unless it names something more exact. */
 function withFileName(outcome: Extract<Outcome<never>, { ok: false }>, name: string): typeof outcome {
   const { failure } = outcome;
   return failure.subject === undefined &&
-    (failure.code.startsWith('file.workbook') || failure.code === 'file.no-room')
+    (/^file\.(?:workbook|archive|passphrase)/.test(failure.code) || failure.code === 'file.no-room')
     ? { ok: false, failure: { ...failure, subject: maskNumbers(shorten(name, 300)) } }
     : outcome;
 }

@@ -239,6 +239,8 @@ async function createSpec(
       opened.path === null ? opened.source.name : basename(opened.path).slice(0, 300).toWellFormed(),
     sourcePath: opened.path,
     spool: opened.copy?.subject ?? null,
+    isSheet: opened.isSheet,
+    ...(opened.packed !== null && { packed: opened.packed }),
     identity: opened.bytes.identity,
     crc: counted?.crc ?? null,
     format: { ...format, names: format.names === null ? null : [...format.names] },

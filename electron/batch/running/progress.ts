@@ -91,6 +91,7 @@ export function viewJob({ spec, stored, store, figures, rate, runWaiting }: JobS
     jobId: spec.jobId,
     sourceName: maskNumbers(spec.sourceName),
     isWorkbook: isFromSheet(spec),
+    ...(spec.packed !== undefined && { packed: spec.packed }),
     connectionId: spec.connectionId,
     connectionName: spec.connectionName,
     environment: spec.environment,

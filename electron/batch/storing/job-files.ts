@@ -10,6 +10,7 @@ import {
   type Outcome,
 } from '../../contract/errors.ts';
 import { braked, job, jobState, plan, reading, tally } from '../../contract/models/batch.ts';
+import { packed } from '../../contract/models/packed.ts';
 import { definitionKind, type DefinitionKind } from '../../contract/models/connection.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import { syncFolder } from '../../storage/durable.ts';
@@ -32,10 +33,14 @@ const jobSpec = z.object({
   /** Null for pasted rows. */
   sourcePath: z.string().nullable(),
   /**
-   * Where the rows are not in a text file of their own (pasted rows, a sheet), the job's folder has them encrypted: the
+   * Where the rows are not in a text file of their own (pasted rows, a sheet, an archive), the job's folder has them encrypted: the
    * subject its key is derived from.
    */
   spool: z.string().nullable().default(null),
+  /** Whether the copy is of a sheet; absent in batches of before, which copied sheets and pasted rows alone. */
+  isSheet: z.boolean().optional(),
+  /** What was taken off around the table; absent where nothing was. */
+  packed: packed.optional(),
   identity: z.object({ size: z.number(), modifiedMs: z.number() }),
   /** CRC-32 of all bytes behind the byte order mark; null where the job began before they were counted. */
   crc: z.number().nullable().default(null),
@@ -75,8 +80,11 @@ export type JobSpec = z.infer<typeof jobSpec>;
  * Whether the rows are those of a sheet, by what the file was read as and not by its name: a text file is read where it
  * is, and pasted rows have no file.
  */
-export const isFromSheet = ({ sourcePath, spool }: Pick<JobSpec, 'sourcePath' | 'spool'>): boolean =>
-  sourcePath !== null && spool !== null;
+export const isFromSheet = ({
+  sourcePath,
+  spool,
+  isSheet = sourcePath !== null && spool !== null,
+}: Pick<JobSpec, 'sourcePath' | 'spool' | 'isSheet'>): boolean => isSheet;
 
 export const maskedColumnsOf = ({ maskedColumns }: JobSpec): ReadonlyMap<number, DefinitionKind> =>
   new Map(maskedColumns.map(({ column, kind }) => [column, kind]));

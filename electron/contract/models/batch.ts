@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { failureCodes, failureSchema } from '../errors.ts';
 import { columnOperationNames } from '../operations.ts';
 import { count, id, obscuredPassphrase, instant, name, caseReference, value } from './fields.ts';
+import { archive, packed } from './packed.ts';
 import { maxRowsAbove, maxRowsBelow } from '../place-limits.ts';
 import { grounds } from './lookup.ts';
 import { recordLayout } from './records.ts';
@@ -21,6 +22,8 @@ export const source = z.strictObject({
       all: z.array(z.strictObject({ name: z.string().max(100), rows: count.nullable() })).max(1_000),
     })
     .nullable(),
+  /** What was taken off around it; absent where nothing was. */
+  packed: packed.optional(),
 });
 export type Source = z.infer<typeof source>;
 
@@ -342,6 +345,8 @@ export const job = z.strictObject({
   sourceName: z.string(),
   /** Its rows are those of a sheet, whatever the file is called. */
   isWorkbook: z.boolean(),
+  /** As its source has it. */
+  packed: packed.optional(),
   connectionId: id,
   connectionName: z.string(),
   environment: z.string(),
@@ -425,6 +430,8 @@ export const exportChoice = z.strictObject({
   shown: z.strictObject({ filter: rowFilter, where: rowsView.shape.where }).optional(),
   /** `workbook`: one sheet in which every cell is text as it is, so the choices of dialect below have no effect. */
   format: z.enum(['csv', 'workbook']),
+  /** What the file is compressed in; none where it is absent. */
+  archive: archive.nullable().optional(),
   /**
    * `source`: in the source's own dialect and encoding, and no byte outside the mapped cells changes; the choices of
    * dialect below have no effect. The others are written anew: `exact` every value as it is, `spreadsheet` with formulas
@@ -453,7 +460,15 @@ export type ExportChoice = z.infer<typeof exportChoice>;
 
 /** How a whole result was written, so that the next one may be written so too. Never in clear, nor encrypted. */
 export const exportForm = exportChoice
-  .pick({ format: true, safety: true, encoding: true, delimiter: true, byteOrderMark: true, newline: true })
+  .pick({
+    format: true,
+    archive: true,
+    safety: true,
+    encoding: true,
+    delimiter: true,
+    byteOrderMark: true,
+    newline: true,
+  })
   .extend({ content: z.enum(['masked', 'tokens']), rows: z.enum(['all', 'matches']) });
 export type ExportForm = z.infer<typeof exportForm>;
 

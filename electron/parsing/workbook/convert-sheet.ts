@@ -1,8 +1,8 @@
-import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { done, type Outcome } from '../../contract/errors.ts';
 import { createRowWriter } from '../../storage/csv.ts';
 import type { EncryptedFileWriter } from '../../storage/encrypted-file.ts';
 import { describeWorkbook, type SheetPart, type Workbook } from './workbook.ts';
-import { openPackage, packageLimits, type Package, Refusal } from './package.ts';
+import { packageLimits, type Package, Refusal } from './package.ts';
 import { sheetHooks, type SheetRow } from './sheet.ts';
 import { readXml } from './xml.ts';
 import { readSharedStrings, type SharedStrings } from './cells.ts';
@@ -48,7 +48,6 @@ function maxTextBytes(pack: Package, { sharedStrings }: Workbook, { part }: Shee
 }
 
 export interface ConvertSheetOptions {
-  readonly path: string;
   /** Null: of those that are not hidden the one with most rows, or the largest where counting would take too long. */
   readonly sheet: string | null;
   readonly createOutput: () => Promise<Outcome<EncryptedFileWriter>>;
@@ -60,45 +59,38 @@ export interface ConvertSheetOptions {
  * Writes one sheet of a workbook to an encrypted file as UTF-8 CSV. Text cells come as they are; see `numberText` for
  * numbers. A formula comes as the value it had. Empty rows between others are kept; those before and behind are not.
  * Keeps the shared strings in memory, and nothing else that grows with the sheet.
- * Failures: file.not-a-table, file.workbook-damaged, file.workbook-sparse, file.workbook-too-large, file.too-many-columns, file.empty,
- * file.disk-full, file.unwritable. Called in the parser's thread only: it yields to nobody.
+ * Throws `Refusal`: file.not-a-table, file.workbook-damaged, file.workbook-sparse, file.workbook-too-large,
+ * file.too-many-columns, file.empty, file.disk-full, file.unwritable. Called in the parser's thread only: it yields to
+ * nobody.
  */
-export async function convertSheet(options: ConvertSheetOptions): Promise<Outcome<Converted>> {
-  const { path, createOutput, report } = options;
-  let pack: Package | null = null;
-  try {
-    pack = await openPackage(path);
-    const workbook = await describeWorkbook(pack);
-    const visible = workbook.sheets.filter((sheet) => sheet.visible);
-    const sizeOf = ({ part }: SheetPart): number => pack?.size(part) ?? 0;
-    const asked = options.sheet === null ? visible : visible.filter(({ name }) => name === options.sheet);
-    if (asked.some((sheet) => sizeOf(sheet) > packageLimits.sheet)) return failed('file.workbook-too-large');
-    const stringBytes = workbook.sharedStrings === null ? 0 : (pack.size(workbook.sharedStrings) ?? 0);
-    const total = stringBytes + Math.max(0, ...asked.map(sizeOf));
-    const strings = await readSharedStrings(pack, workbook.sharedStrings, (bytes) => {
-      report(Math.min(1, bytes / Math.max(1, total)));
-    });
-    const counts = await countRows({ pack, workbook, strings }, visible);
-    const listed = visible.map((sheet) => ({ name: sheet.name, rows: counts.get(sheet) ?? null }));
-    // A stable order: of two with as many rows, the first.
-    const weightOf = (sheet: SheetPart): number =>
-      counts.size === 0 ? sizeOf(sheet) : (counts.get(sheet) ?? -1);
-    for (const sheet of asked.toSorted((one, other) => weightOf(other) - weightOf(one))) {
-      const onRead = (bytes: number): void => {
-        report(Math.min(1, (stringBytes + bytes) / Math.max(1, total)));
-      };
-      const flagged = await convert({ pack, workbook, sheet, strings, onRead }, createOutput);
-      if (flagged === null) continue;
-      if (!flagged.ok) return flagged;
-      return done({ sheet: sheet.name, sheets: listed, ...flagged.value });
-    }
-    return failed('file.empty');
-  } catch (error) {
-    if (error instanceof Refusal) return { ok: false, failure: error.failure };
-    throw error;
-  } finally {
-    pack?.close();
+export async function convertSheet(pack: Package, options: ConvertSheetOptions): Promise<Converted> {
+  const { createOutput, report } = options;
+  const workbook = await describeWorkbook(pack);
+  const visible = workbook.sheets.filter((sheet) => sheet.visible);
+  const sizeOf = ({ part }: SheetPart): number => pack.size(part) ?? 0;
+  const asked = options.sheet === null ? visible : visible.filter(({ name }) => name === options.sheet);
+  if (asked.some((sheet) => sizeOf(sheet) > packageLimits.sheet))
+    throw new Refusal('file.workbook-too-large');
+  const stringBytes = workbook.sharedStrings === null ? 0 : (pack.size(workbook.sharedStrings) ?? 0);
+  const total = stringBytes + Math.max(0, ...asked.map(sizeOf));
+  const strings = await readSharedStrings(pack, workbook.sharedStrings, (bytes) => {
+    report(Math.min(1, bytes / Math.max(1, total)));
+  });
+  const counts = await countRows({ pack, workbook, strings }, visible);
+  const listed = visible.map((sheet) => ({ name: sheet.name, rows: counts.get(sheet) ?? null }));
+  // A stable order: of two with as many rows, the first.
+  const weightOf = (sheet: SheetPart): number =>
+    counts.size === 0 ? sizeOf(sheet) : (counts.get(sheet) ?? -1);
+  for (const sheet of asked.toSorted((one, other) => weightOf(other) - weightOf(one))) {
+    const onRead = (bytes: number): void => {
+      report(Math.min(1, (stringBytes + bytes) / Math.max(1, total)));
+    };
+    const flagged = await convert({ pack, workbook, sheet, strings, onRead }, createOutput);
+    if (flagged === null) continue;
+    if (!flagged.ok) throw new Refusal(flagged.failure.code, flagged.failure.subject);
+    return { sheet: sheet.name, sheets: listed, ...flagged.value };
   }
+  throw new Refusal('file.empty');
 }
 
 /** The rows of each sheet, where there are several to choose from; one that can't be read has none. */

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import yauzl from 'yauzl';
 import type { Failure, FailureCode } from '../../contract/errors.ts';
 
-/** Ends the reading of a workbook from within a parser's callback; `convertSheet` turns it into an outcome. */
+/** Ends the reading of a file from within a parser's callback; `readPacked` turns it into an outcome. */
 export class Refusal extends Error {
   readonly failure: Failure;
 
@@ -15,6 +15,8 @@ export class Refusal extends Error {
 
 /** The parts of a workbook: a ZIP archive whose entries are found by the archive's directory alone. */
 export interface Package {
+  /** Of all entries, folders among them. */
+  readonly names: readonly string[];
   /** Bytes a part unpacks to; null when there is none of that name. */
   size(name: string): number | null;
   /** Bytes it takes in the archive; 0 when there is none of that name. */
@@ -41,12 +43,21 @@ export const packageLimits = {
   textRatio: 200,
 };
 
-/** Failures, thrown as `Refusal`: file.workbook-damaged when it is no ZIP archive a workbook could be. */
-export async function openPackage(path: string): Promise<Package> {
+/** What yauzl says of names by which an archive would write outside of its folder. Nothing is written by a name here. */
+const badName = /^(?:absolute path|invalid relative path|invalid characters in fileName): /;
+
+/**
+ * `file`: its path, or its bytes. Failures, thrown as `Refusal`: file.archive-names, file.workbook-damaged when it is no
+ * ZIP archive a workbook could be.
+ */
+export async function openPackage(file: string | Buffer): Promise<Package> {
   let zip: yauzl.ZipFile;
   const entries = new Map<string, yauzl.Entry>();
   try {
-    zip = await yauzl.openPromise(path, { lazyEntries: true, autoClose: false });
+    const options = { lazyEntries: true, autoClose: false };
+    zip = await (typeof file === 'string'
+      ? yauzl.openPromise(file, options)
+      : yauzl.fromBufferPromise(file, options));
   } catch {
     throw new Refusal('file.workbook-damaged');
   }
@@ -60,15 +71,20 @@ export async function openPackage(path: string): Promise<Package> {
     }
   } catch (error) {
     zip.close();
-    throw error instanceof Refusal ? error : new Refusal('file.workbook-damaged');
+    if (error instanceof Refusal) throw error;
+    const isNamedBadly = error instanceof Error && badName.test(error.message);
+    throw new Refusal(isNamedBadly ? 'file.archive-names' : 'file.workbook-damaged');
   }
   return {
+    names: [...entries.values()].map(({ fileName }) => fileName),
     size: (name) => entries.get(name.toLowerCase())?.uncompressedSize ?? null,
     packedSize: (name) => entries.get(name.toLowerCase())?.compressedSize ?? 0,
     async read(name) {
       const entry = entries.get(name.toLowerCase());
       if (entry === undefined) throw new Refusal('file.workbook-damaged');
       if (entry.isEncrypted()) throw new Refusal('file.not-a-table', 'ZIP archive with a password');
+      if (!entry.canDecodeFileData())
+        throw new Refusal('file.not-a-table', 'ZIP archive of another kind than DEFLATE');
       const { compressedSize, uncompressedSize } = entry;
       if (
         uncompressedSize > packageLimits.ratioFrom &&

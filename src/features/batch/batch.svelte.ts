@@ -1,6 +1,8 @@
 import type { Grounds } from '../../../electron/contract/models/lookup.ts';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Job, Source } from '../../../electron/contract/models/batch.ts';
+import { asksPassphrase } from '../../../electron/contract/models/packed.ts';
+import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
 import { BatchDraft } from './draft/draft.svelte.ts';
@@ -16,6 +18,8 @@ export class BatchController {
   pasting = $state(false);
   /** Progress of reading a workbook. */
   opening = $state.raw<{ name: string; share: number; since: number } | null>(null);
+  /** The file that waits for its passphrase: what its opening failed with last. */
+  encrypted = $state.raw<Failure | null>(null);
   /** Fills in the next file's plan; cleared once a batch was started with it. */
   preset = $state.raw<Preset | null>(null);
   /** Folders among the jobs that can't be read as one. */
@@ -62,6 +66,16 @@ export class BatchController {
     const source = this.draft?.source;
     if (source === undefined || sheet === source.sheet?.name) return;
     await this.#openFrom(() => this.#api.call('batch.sheet', { sourceId: source.sourceId, sheet }));
+  }
+
+  askPassphrase(failure: Failure): void {
+    this.failure = null;
+    this.encrypted = failure;
+  }
+
+  /** Opens the file that waits for it. */
+  async openEncrypted(passphrase: ObscuredText): Promise<void> {
+    await this.#openFrom(() => this.#api.call('batch.openEncrypted', { passphrase }));
   }
 
   async stopOpening(): Promise<void> {
@@ -150,6 +164,7 @@ export class BatchController {
     this.run?.table.close();
     this.run = null;
     this.pasting = false;
+    this.encrypted = null;
     this.failure = null;
   }
 
@@ -161,6 +176,11 @@ export class BatchController {
       if (this.#pendingOpens === 0) this.opening = null;
     });
     const cancelled = !outcome.ok && outcome.failure.code === 'service.cancelled';
+    if (!outcome.ok && asksPassphrase(outcome.failure)) {
+      this.askPassphrase(outcome.failure);
+      return;
+    }
+    this.encrypted = null;
     this.failure = outcome.ok || cancelled ? null : outcome.failure;
     if (!outcome.ok || outcome.value === null) return;
     // On the page of a batch with failed rows it may be their list, corrected.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openApp, type TestApp } from '../../support/batch-app.ts';
+import { containers } from '../../fidelity/containers.ts';
 import { naughtyStrings, random, spectrum, writtenByHand, type Case } from '../../fidelity/corpora.ts';
 import { runCorrectedLists } from '../../fidelity/corrected-lists.ts';
 import { checkGuesses, customerFiles } from '../../fidelity/customer-files.ts';
@@ -7,7 +8,7 @@ import { runCases } from '../../fidelity/run-cases.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await openApp();
+  app = await openApp({ scryptCost: 8 });
 });
 afterAll(() => app.close());
 
@@ -22,6 +23,12 @@ it.each<[string, () => Case[]]>([
   const report = await runCases(app, cases());
   expect(report.differing).toEqual([]);
   expect(report.identical).toBeGreaterThan(report.cases * 0.9);
+});
+
+it.each(Object.entries(containers))('changes no byte in %s', { timeout: 120_000 }, async (_, container) => {
+  const report = await runCases(app, random(10, 17), null, container);
+  expect(report.differing).toEqual([]);
+  expect(report.identical).toBeGreaterThan(7);
 });
 
 it(

@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import zlib from 'node:zlib';
+import { Decrypter, Encrypter } from 'age-encryption';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parseCommand } from '../../../electron/commands/arguments.ts';
 import { exitCodes } from '../../../electron/commands/ends.ts';
@@ -30,7 +33,7 @@ afterAll(() => command.close());
 
 async function run(
   args: readonly string[],
-  over: { signal?: AbortSignal; passphrase?: string; of?: Command } = {},
+  over: { signal?: AbortSignal; passphrase?: string; filePassphrase?: string; of?: Command } = {},
 ) {
   const parsed = parseCommand('run', args);
   if (typeof parsed === 'string' || parsed.name !== 'run') throw new Error('Wrong use');
@@ -42,6 +45,7 @@ async function run(
     print: (line) => void lines.push(line),
     signal: over.signal ?? new AbortController().signal,
     passphrase: over.passphrase ?? null,
+    filePassphrase: over.filePassphrase ?? null,
   });
   const results = lines.filter((line) => line.kind === 'result');
   return { code, lines, results, result: results[0] };
@@ -146,6 +150,45 @@ test('records of fixed width are read by the layout of the mapping, and keep the
     expect(without(line)).toBe(without(before[at]));
     if (isDraft) expect(line.slice(4, 20)).not.toBe(before[at]?.slice(4, 20));
   }
+});
+
+test('a file in an archive or under a passphrase is written so, and a passphrase is no argument', async () => {
+  const lines = month(30);
+  const gz = command.write('packed.csv.gz', []);
+  fs.writeFileSync(gz, zlib.gzipSync(lines.join('\n')));
+  const { code, result } = await run(['Cards', gz]);
+  expect(code).toBe(exitCodes.done);
+  expect(path.basename(result?.written ?? '')).toBe('packed_tokens.csv.gz');
+  const rows = zlib
+    .gunzipSync(fs.readFileSync(result?.written ?? ''))
+    .toString()
+    .split('\n');
+  expect(rows.slice(0, 1)).toEqual(lines.slice(0, 1));
+  expect(rows).toHaveLength(lines.length);
+  const written = receipt.parse(JSON.parse(fs.readFileSync(`${result?.written ?? ''}.receipt.json`, 'utf8')));
+  const sha256 = createHash('sha256').update(fs.readFileSync(gz)).digest('hex');
+  expect(written).toMatchObject({ source: { name: 'packed.csv.gz', sha256 } });
+  expect((await run(['Cards', gz])).result).toMatchObject({ jobId: result?.jobId, takenUp: 30 });
+
+  const encrypter = new Encrypter();
+  encrypter.setPassphrase('correct horse');
+  encrypter.setScryptWorkFactor(8);
+  const encrypted = command.write('packed.csv.age', []);
+  fs.writeFileSync(encrypted, await encrypter.encrypt(lines.join('\n')));
+  const sent = command.sent('BatchTokenize');
+  const refused = await run(['Cards', encrypted]);
+  expect(refused.result).toMatchObject({ exitCode: exitCodes.refused, code: 'file.passphrase-needed' });
+  expect(refused.result?.sentence).toContain('--file-passphrase-stdin');
+  const wrong = await run(['Cards', encrypted], { filePassphrase: 'wrong horse' });
+  expect(wrong.result).toMatchObject({ exitCode: exitCodes.broken, code: 'file.passphrase-wrong' });
+  expect(command.sent('BatchTokenize')).toBe(sent);
+  const opened = await run(['Cards', encrypted], { filePassphrase: 'correct horse' });
+  expect(opened.code).toBe(exitCodes.done);
+  expect(path.basename(opened.result?.written ?? '')).toBe('packed_tokens.csv.age');
+  const decrypter = new Decrypter();
+  decrypter.addPassphrase('correct horse');
+  const text = await decrypter.decrypt(fs.readFileSync(opened.result?.written ?? ''), 'text');
+  expect(text.split('\n')).toEqual(rows);
 });
 
 test('several files are one command; the gravest end is its code, and each has its own', async () => {

@@ -128,7 +128,7 @@ export async function makeProductCrypto(
   cost: { age?: number; lock?: number } = {},
 ): Promise<Made> {
   const age = path.join(folder, 'export.age');
-  const output = valueOf(await openOutputFile(age, words, cost.age));
+  const output = valueOf(await openOutputFile(age, { passphrase: words, workFactor: cost.age }));
   for (let at = 0; at < text.length; at += 100_000)
     valueOf(await output.write(Buffer.from(text.slice(at, at + 100_000))));
   valueOf(await output.finish());

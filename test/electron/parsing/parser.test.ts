@@ -55,9 +55,10 @@ async function convert({
 }: Converting): Promise<Outcome<unknown>> {
   const path = join(folder, 'in.xlsx');
   await writeFile(path, bytes);
-  return parser.convertSheet({
+  return parser.readPacked({
     path,
     sheet: null,
+    passphrase: null,
     createOutput: () => createEncryptedFile(join(folder, 'copy'), cipher),
     report: report ?? (() => undefined),
     signal: signal ?? new AbortController().signal,
@@ -78,7 +79,7 @@ describe('a sheet', () => {
       bytes: await workbook({ sheets: [{ name: 'Cards', rows: rowsOf(60_000) }] }),
       report: (share) => shares.push(share),
     });
-    expect(outcome).toMatchObject({ ok: true, value: { sheet: 'Cards' } });
+    expect(outcome).toMatchObject({ ok: true, value: { packed: null, converted: { sheet: 'Cards' } } });
     expect(shares.at(-1)).toBe(1);
     const stored = await readFile(join(folder, 'copy'));
     expect(stored.includes('token 1')).toBe(false);
@@ -137,9 +138,10 @@ describe('a sheet', () => {
     const full = { ok: false, failure: { code: 'file.disk-full' } } as const;
     let written = 0;
     let abandoned = 0;
-    const outcome = await parserWith().convertSheet({
+    const outcome = await parserWith().readPacked({
       path,
       sheet: null,
+      passphrase: null,
       createOutput: () =>
         Promise.resolve({
           ok: true,

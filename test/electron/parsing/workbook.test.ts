@@ -9,7 +9,8 @@ import { createSheetWriter, workbookFile } from '../../../electron/batch/output/
 import { detectFormat } from '../../../electron/batch/reading/detect.ts';
 import { openEncryptedSource } from '../../../electron/batch/reading/encrypted-copies.ts';
 import { beginning, readRows } from '../../../electron/batch/reading/read-rows.ts';
-import { convertSheet, type Converted } from '../../../electron/parsing/workbook/convert-sheet.ts';
+import { readPacked } from '../../../electron/parsing/packed/read-packed.ts';
+import type { Converted } from '../../../electron/parsing/workbook/convert-sheet.ts';
 import { done, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
 import { openAtomicFile } from '../../../electron/storage/atomic-file.ts';
 import { createEncryptedFile } from '../../../electron/storage/encrypted-file.ts';
@@ -35,8 +36,10 @@ async function convert(
   const copy = join(folder, `${files}.copy`);
   await writeFile(path, bytes);
   const createOutput = () => createEncryptedFile(copy, cipher);
-  const outcome = await convertSheet({ path, sheet, createOutput, report });
+  const outcome = await readPacked({ path, sheet, passphrase: null, createOutput, report });
   if (!outcome.ok) return outcome;
+  const { converted } = outcome.value;
+  if (converted === null) throw new Error('no workbook');
   const source = await openEncryptedSource(copy, cipher);
   if (!source.ok) throw new Error(source.failure.code);
   const format = await detectFormat(source.value, { encoding: 'utf-8', delimiter: ',', header: false });
@@ -49,7 +52,7 @@ async function convert(
     flawed += chunk.value.flaws.size;
   }
   await source.value.close();
-  return done({ rows, flawed, converted: outcome.value });
+  return done({ rows, flawed, converted });
 }
 
 async function rowsOf(bytes: Buffer, sheet: string | null = null): Promise<string[][]> {
@@ -443,7 +446,7 @@ describe('a file made to harm is refused', () => {
     ],
     ['a sheet that is missing', { over: { 'xl/worksheets/sheet1.xml': null } }, 'file.workbook-damaged'],
     ['no sheet with rows', { sheets: [{}] }, 'file.empty'],
-    ['an archive of something else', { over: { '_rels/.rels': null } }, 'file.not-a-table'],
+    ['an archive of something else', { over: { '_rels/.rels': null } }, 'file.archive-several'],
     ['a document', { over: { 'xl/workbook.xml': '<document/>' } }, 'file.not-a-table'],
   ])('%s', async (_, made, code) => {
     expect((await refusalOf(await workbook(made))).code).toBe(code);

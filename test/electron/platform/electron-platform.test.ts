@@ -309,7 +309,12 @@ describe('dialogs', () => {
     await platform.chooseFile('table');
     await platform.chooseFile('certificate');
     expect(asked.dialogs).toMatchObject([
-      { filters: [{ extensions: ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'] }, { extensions: ['*'] }] },
+      {
+        filters: [
+          { extensions: ['csv', 'tsv', 'txt', 'xlsx', 'xlsm', 'gz', 'zip', 'age'] },
+          { extensions: ['*'] },
+        ],
+      },
       { filters: [{ extensions: ['p12', 'pfx'] }, { extensions: ['*'] }] },
     ]);
   });

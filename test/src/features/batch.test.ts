@@ -38,6 +38,7 @@ import { formatNotice } from '../../../src/messages/notices.ts';
 import { rowHead } from '../../../src/ui/grid-columns.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
+import { obscuredOf } from '../../support/obscured-text.ts';
 
 async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge(options);
@@ -55,6 +56,39 @@ async function drafted(options: FakeOptions = {}) {
   if (draft === null) throw new Error('no draft');
   return { ...opened, draft };
 }
+
+describe('a file under a passphrase', () => {
+  const fails = { 'batch.choose': { code: 'file.passphrase-needed', subject: 'cards.csv.age' } } as const;
+
+  it('asks for it where it was to open, and opens with it', async () => {
+    const { controller, fake } = await open({ fail: fails });
+    await controller.choose();
+    expect(controller.failure).toBe(null);
+    expect(controller.encrypted).toEqual(fails['batch.choose']);
+    await controller.openEncrypted(obscuredOf('correct horse'));
+    expect(controller.encrypted).toBe(null);
+    expect(controller.draft).not.toBe(null);
+    expect(JSON.stringify(fake.seen)).not.toContain('correct horse');
+  });
+
+  it('asks again after a wrong one, and no more for another file', async () => {
+    const wrong = { code: 'file.passphrase-wrong', subject: 'cards.csv.age' } as const;
+    const { controller } = await open({ fail: { ...fails, 'batch.openEncrypted': wrong } });
+    await controller.choose();
+    await controller.openEncrypted(obscuredOf('another one'));
+    expect(controller.encrypted).toEqual(wrong);
+    await controller.sample();
+    expect(controller.encrypted).toBe(null);
+  });
+
+  it('is written back under one, and in its archive', () => {
+    const packed = { archive: 'gzip', isEncrypted: true } as const;
+    const job = data.job({ packed });
+    expect(defaultExport(job)).toMatchObject({ archive: 'gzip', safety: 'source' });
+    expect(failedRowsExport(job, 'csv')).toMatchObject({ archive: null });
+    expect(defaultExport(data.job())).toMatchObject({ archive: null });
+  });
+});
 
 describe('a draft', () => {
   it('suggests the definition a column looks like', async () => {

@@ -427,6 +427,7 @@ function defaultAnswers(
         name: 'disputes.xlsx',
         sheet: { name: sheet, all: ['Disputes', 'Archive'].map((name) => ({ name, rows: null })) },
       }),
+    'batch.openEncrypted': () => done(data.preview.source),
     'batch.stopOpening': () => done({}),
     'batch.stopExport': () => done({}),
     'batch.preview': ({ reading }) =>

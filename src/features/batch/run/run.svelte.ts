@@ -29,7 +29,7 @@ import { ResultsTable } from '../table/table.svelte.ts';
 export function failedRowsExport(job: Job, format: ExportChoice['format']): ExportChoice {
   const usual = defaultExport(job);
   const safety = isEbcdic(job.plan.reading.encoding) ? 'exact' : usual.safety;
-  return { ...usual, safety, rows: 'failed', content: 'tokens', format };
+  return { ...usual, safety, rows: 'failed', content: 'tokens', format, archive: null };
 }
 
 /** The rows the table shows, as an export's: by a name of their own where they have one. */

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSheetWriter, workbookFile } from '../../../../electron/batch/output/write-workbook.ts';
 import { createRowWriter } from '../../../../electron/storage/csv.ts';
 import { openAtomicFile } from '../../../../electron/storage/atomic-file.ts';
-import { convertSheet } from '../../../../electron/parsing/workbook/convert-sheet.ts';
+import { readPacked } from '../../../../electron/parsing/packed/read-packed.ts';
 import { valueOf } from '../../../support/batch-app.ts';
 import { workbook } from '../../../support/make-workbook.ts';
 import { done } from '../../../../electron/contract/errors.ts';
@@ -116,9 +116,10 @@ describe.skipIf(program === undefined)('in LibreOffice (soffice)', () => {
     fs.writeFileSync(source, Papa.unparse(rows));
     await convert([source], 'xlsx:Calc MS Excel 2007 XML', 'Text - txt - csv (StarCalc):44,34,76,1');
     const pieces: Buffer[] = [];
-    const converted = await convertSheet({
+    const converted = await readPacked({
       path: path.join(folder, 'theirs.xlsx'),
       sheet: null,
+      passphrase: null,
       report: () => undefined,
       createOutput: () =>
         Promise.resolve(
@@ -129,7 +130,7 @@ describe.skipIf(program === undefined)('in LibreOffice (soffice)', () => {
           }),
         ),
     });
-    expect(valueOf(converted).unevaluated).toEqual([]);
+    expect(valueOf(converted).converted?.unevaluated).toEqual([]);
     expect(
       Papa.parse<string[]>(Buffer.concat(pieces).toString().replace('\ufeff', '').trimEnd()).data,
     ).toEqual(rows);

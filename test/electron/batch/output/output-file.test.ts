@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import { Decrypter, Encrypter, type Recipient } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSsl } from '../../../../dev/electron-on-chromium/boringssl.ts';
-import { encryptFile, openOutputFile } from '../../../../electron/batch/output/output-file.ts';
+import { openOutputFile, transformFile } from '../../../../electron/batch/output/output-file.ts';
 import { workbookFile } from '../../../../electron/batch/output/write-workbook.ts';
 import { openAtomicFile, type AtomicFile } from '../../../../electron/storage/atomic-file.ts';
 import { codeOf, valueOf } from '../../../support/batch-app.ts';
 
 let folder: string;
+
+const encryptFile = (file: AtomicFile, encrypter: Pick<Encrypter, 'encrypt'>): AtomicFile =>
+  transformFile(file, (bytes) => encrypter.encrypt(bytes));
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tokendesk-output-'));
 });
@@ -18,7 +21,7 @@ afterEach(() => rm(folder, { recursive: true }));
 it('is not there until it is whole', async () => {
   const target = join(folder, 'out.csv');
   await writeFile(target, 'earlier');
-  const output = valueOf(await openOutputFile(target, null));
+  const output = valueOf(await openOutputFile(target, { passphrase: null }));
   valueOf(await output.write(Buffer.from('one')));
   expect(await readFile(target, 'utf8')).toBe('earlier');
   expect((await stat(`${target}.partial`)).mode & 0o777).toBe(0o600);
@@ -31,7 +34,7 @@ it('leaves nothing behind when it is abandoned, and never writes through a link'
   const elsewhere = join(folder, 'elsewhere');
   await writeFile(elsewhere, 'untouched');
   await symlink(elsewhere, join(folder, 'out.csv.partial'));
-  const output = valueOf(await openOutputFile(join(folder, 'out.csv'), null));
+  const output = valueOf(await openOutputFile(join(folder, 'out.csv'), { passphrase: null }));
   valueOf(await output.write(Buffer.from('secret')));
   await output.abandon(false);
   expect(await readdir(folder)).toEqual(['elsewhere']);
@@ -40,7 +43,7 @@ it('leaves nothing behind when it is abandoned, and never writes through a link'
 
 it('decrypts with its passphrase by any program that reads age files, and with no other', async () => {
   const target = join(folder, 'out.csv.age');
-  const output = valueOf(await openOutputFile(target, 'correct horse', 12));
+  const output = valueOf(await openOutputFile(target, { passphrase: 'correct horse', workFactor: 12 }));
   const text = 'pan,4111111111111111\r\n'.repeat(20_000);
   for (let at = 0; at < text.length; at += 100_000) {
     valueOf(await output.write(Buffer.from(text.slice(at, at + 100_000))));
@@ -151,6 +154,8 @@ describe('an encrypter that throws', () => {
   });
 
   it('since scrypt refuses its cost fails the file', async () => {
-    await expectFailure(valueOf(await openOutputFile(join(folder, 'out.age'), 'correct horse', 32)));
+    await expectFailure(
+      valueOf(await openOutputFile(join(folder, 'out.age'), { passphrase: 'correct horse', workFactor: 32 })),
+    );
   });
 });
