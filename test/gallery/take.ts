@@ -45,6 +45,9 @@ const sideways = `[document.documentElement, ...document.querySelectorAll('main,
   .filter((one) => one.scrollWidth > one.clientWidth + 1 && !one.matches('[role=grid], .scroller'))
   .map((one) => 'scrolls sideways: ' + one.localName + '.' + one.className)`;
 
+/** The window itself, whose bars would be gone: what gets the focus is scrolled into view by all that can be scrolled. */
+const longer = `document.documentElement.scrollHeight > innerHeight ? ['the window can be scrolled'] : []`;
+
 /** What hangs over the edge of the cell it stands in. */
 const overhanging = `[...document.querySelectorAll('dd button, td button')]
   .filter((one) => {
@@ -79,7 +82,8 @@ for (const shot of shots) {
           violations.push(`axe ${id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`);
         }
       }
-      for (const flaws of [sideways, overhanging]) violations.push(...(await page.evaluate<string[]>(flaws)));
+      for (const flaws of [sideways, longer, overhanging])
+        violations.push(...(await page.evaluate<string[]>(flaws)));
       taken += 1;
       found += violations.length;
       for (const violation of violations.splice(0)) console.log(`${name}: ${violation}`);
