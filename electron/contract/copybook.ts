@@ -86,9 +86,9 @@ export function readCopybook(text: string): Copybook | CopybookProblem {
 /** Without sequence numbers (columns 1 to 6 and from 73 on), comment lines and what is behind `*>`. */
 function sentencesOf(text: string): string[] {
   const lines = text.split(/\r\n|\r|\n/).map((line) => {
-    const isNumbered = /^(?:\d{6}| {6})[ *\/-]/.test(line);
+    const isNumbered = /^(?:\d{6}| {6})[ */-]/.test(line);
     const body = isNumbered ? line.slice(6, 72) : line;
-    return /^\s*[*\/]/.test(body) ? '' : body.replace(/\*>.*/, '');
+    return /^\s*[*/]/.test(body) ? '' : body.replace(/\*>.*/, '');
   });
   // A full stop ends an item where nothing or a blank is behind it: within a picture it is a decimal point.
   return lines.join('\n').split(/\.(?=\s|$)/);

@@ -45,7 +45,7 @@ export function cardOf(n: number, length = 16): string {
   const body = `4${zeros(400_000 + n * 7_919, length - 2)}`.slice(0, length - 1);
   for (let digit = 0; digit < 10; digit++) {
     let sum = 0;
-    [...`${body}${digit}`].reverse().forEach((one, at) => {
+    Array.from(`${body}${digit}`).reverse().forEach((one, at) => {
       const value = Number(one) * (at % 2 === 0 ? 1 : 2);
       sum += value > 9 ? value - 9 : value;
     });
@@ -61,7 +61,7 @@ export function nachaFile(entries: number, seed = 1): string {
   const next = numbers(seed);
   const lines = [
     `101 05320001${zeros(4, 1)}0640${zeros(1, 5)}2611260730A094101${left('FEDERAL RESERVE', 23)}${left('FIRST BANK', 23)}${left('', 8)}`,
-    `5220${left('ACME CORP', 16)}${left('', 20)}${left('1234567890', 10)}PPD${left('PAYROLL', 10)}${left('261126', 6)}261127   1${'05320001'}${zeros(1, 7)}`,
+    `5220${left('ACME CORP', 16)}${left('', 20)}${left('1234567890', 10)}PPD${left('PAYROLL', 10)}${left('261126', 6)}261127   105320001${zeros(1, 7)}`,
   ];
   let hash = 0;
   let amounts = 0;
@@ -103,7 +103,7 @@ export function dtausFile(payments: number, seed = 1): string {
     parts.push(
       `${zeros(187 + extras * 29, 4)}C${zeros(0, 8)}${zeros(bank, 8)}${zeros(account, 10)}0${zeros(n, 11)}051000 ${zeros(0, 11)}10010010${zeros(123_456, 10)}${zeros(cents, 11)}   ${left(people[n % 5] ?? '', 27)}${left('', 8)}`,
       left(
-        `${left('FIRMA GMBH', 27)}${left(`RECHNUNG ${n}`, 27)}1  ${zeros(extras, 2)}${'02'}${left('MEHR TEXT', 27)}`,
+        `${left('FIRMA GMBH', 27)}${left(`RECHNUNG ${n}`, 27)}1  ${zeros(extras, 2)}02${left('MEHR TEXT', 27)}`,
         128,
       ),
     );
@@ -124,7 +124,7 @@ export function settlementFile(drafts: number, seed = 1): string {
   for (let n = 0; n < drafts; n++) {
     lines.push(
       left(
-        `${['05', '06', '07'][n % 3]}00${cardOf(n)}000  ${' '}${zeros(next(1e9), 23)}${zeros(1_234, 8)}${'1126'}${zeros(next(1e6), 12)}978${zeros(next(1e6), 12)}978${left(`SHOP ${n}`, 25)}${left('KOELN', 13)}${left('DE', 3)}5411${left('50667', 5)}   ${' 1'}`,
+        `${['05', '06', '07'][n % 3]}00${cardOf(n)}000   ${zeros(next(1e9), 23)}${zeros(1_234, 8)}1126${zeros(next(1e6), 12)}978${zeros(next(1e6), 12)}978${left(`SHOP ${n}`, 25)}${left('KOELN', 13)}${left('DE', 3)}5411${left('50667', 5)}    1`,
         168,
       ),
     );

@@ -48,7 +48,7 @@ export function createRecordTotals({ records, known }: Pick<Format, 'records' | 
   add(chunk: Pick<Chunk, 'table' | 'start'>): void;
   notices(mapped: readonly number[]): Notice[];
 } {
-  const totals = (known == null ? [] : knownTotals[known]).map((total) => ({
+  const totals = (known === undefined || known === null ? [] : knownTotals[known]).map((total) => ({
     ...total,
     sum: 0n,
     found: null as bigint | null,
