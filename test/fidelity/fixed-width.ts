@@ -45,10 +45,12 @@ export function cardOf(n: number, length = 16): string {
   const body = `4${zeros(400_000 + n * 7_919, length - 2)}`.slice(0, length - 1);
   for (let digit = 0; digit < 10; digit++) {
     let sum = 0;
-    Array.from(`${body}${digit}`).reverse().forEach((one, at) => {
-      const value = Number(one) * (at % 2 === 0 ? 1 : 2);
-      sum += value > 9 ? value - 9 : value;
-    });
+    Array.from(`${body}${digit}`)
+      .reverse()
+      .forEach((one, at) => {
+        const value = Number(one) * (at % 2 === 0 ? 1 : 2);
+        sum += value > 9 ? value - 9 : value;
+      });
     if (sum % 10 === 0) return `${body}${digit}`;
   }
   throw new Error(body);
