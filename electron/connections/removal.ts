@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { Seals } from '../settings/seals.ts';
@@ -75,15 +76,20 @@ export async function readForRestore(
     }));
   }
 
-  /** After an attempt whose secrets could not be stored. */
-  let isRecordBack = false;
+  const present = () => ({
+    connection: store.read('connections').find((other) => other.id === id),
+    profile: store.read('profiles')[id],
+  });
+  /** What was put back by an attempt whose secrets could not be stored. */
+  let back: ReturnType<typeof present> | null = null;
 
   return done({
     putSecretsBack,
     async restore(goesOn) {
-      // The record as it was, with its profile, first: secrets are stored for it.
-      const restored = isRecordBack ? done(null) : await putRecordBack();
-      isRecordBack = restored.ok;
+      // The record as it was, with its profile, first: secrets are stored for it, and for no other that was made of it since.
+      if (back !== null && !isDeepStrictEqual(present(), back)) return failed('connection.unknown');
+      const restored = back !== null ? done(null) : await putRecordBack();
+      if (restored.ok) back = present();
       const stored = restored.ok ? await putSecretsBack(goesOn) : restored;
       if (!stored.ok || active?.connectionId !== id || store.read('active') !== null) return stored;
       return store.write('active', active);

@@ -91,6 +91,25 @@ test('undo brings all of it back: the connection, its secrets, and that it was i
   expect(await all.app.ask('connections.undoRemove', { id: all.id })).toEqual(failed('connection.unknown'));
 });
 
+test.each([{ baseUrl: 'https://evil.example' }, { requestsPerSecond: 5 }])(
+  'an undo that is tried again gives no secrets to what the connection became meanwhile: %o',
+  async (change) => {
+    const all = await withConnection();
+    const { app, id, keyring } = all;
+    value(await app.ask('connections.remove', { id }));
+    const original = keyring.setPassword.bind(keyring);
+    keyring.setPassword = (service, name, secret) =>
+      name.includes(`${id}:`)
+        ? Promise.reject(new Error('The bus timed out'))
+        : original(service, name, secret);
+    expect(await app.ask('connections.undoRemove', { id })).toEqual(failed('keychain.stalled'));
+    keyring.setPassword = original;
+    value(await app.ask('connections.save', { ...acme, id, ...change }));
+    expect(await app.ask('connections.undoRemove', { id })).toEqual(failed('connection.unknown'));
+    expect(left(all)).toMatchObject({ secrets: 0, connections: 1 });
+  },
+);
+
 test('two undos at once bring it back once', async () => {
   const all = await withConnection();
   value(await all.app.ask('connections.remove', { id: all.id }));
