@@ -45,7 +45,14 @@ function linesOf(...scopes: readonly Scope[]): Line[] {
 export const shortcuts: { group: string; keys: Line[] }[] = [
   {
     group: 'Everywhere',
-    keys: [[pageKeysTogether, 'Switch page'], ...linesOf('everywhere', 'page')],
+    keys: [
+      [pageKeysTogether, 'Switch page'],
+      ...linesOf('everywhere', 'page'),
+      // Of the menu's roles, which the system handles.
+      ['Ctrl +, Ctrl -, Ctrl 0', 'Larger, smaller, usual size'],
+      ['F11', 'Full screen, on Windows and Linux'],
+      ['Alt', 'Show the menu, on Windows and Linux'],
+    ],
   },
   { group: 'Lookup', keys: [['Enter', 'Look up'], ...linesOf('lookup')] },
   { group: 'Batch', keys: linesOf('draft', 'job') },
