@@ -12,15 +12,16 @@ export async function workstationFacts(
   version: string,
 ): Promise<WorkstationFacts> {
   const read = await readManagedSettings(options.managed);
-  const { electron, chrome, node } = process.versions;
+  // Of another program than Electron, such as the one of the tests, not all are there.
+  const versions: Partial<Record<'electron' | 'chrome', string>> = process.versions;
   const { managed, sourceOf } = read;
   return {
     workstation: os.hostname().slice(0, 300),
     versions: {
       application: version,
-      electron,
-      chromium: chrome,
-      node,
+      electron: versions.electron ?? '',
+      chromium: versions.chrome ?? '',
+      node: process.versions.node,
       system: `${options.os} ${process.arch}`,
       release: os.release(),
     },

@@ -359,6 +359,31 @@ test('--conformance checks a service from the built app, with the account on sta
   expect([ended.code, ended.left, fs.existsSync(home)]).toEqual([0, [], false]);
 });
 
+test('--attest and --sign-connections sign with one key, and --compare reads what the first wrote', async () => {
+  const folder = tempFolder();
+  const home = path.join(folder, 'home');
+  const statements = path.join(folder, 'statements');
+  fs.mkdirSync(statements);
+  const connections = path.join(folder, 'connections.json');
+  const given = { format: 'tokendesk-connections', version: 1, connections: [], mappings: [] };
+  fs.writeFileSync(connections, JSON.stringify(given));
+  const signed = await runApp([`--user-data-dir=${home}`, `--sign-connections=${connections}`]);
+  expect([signed.code, signed.stdout, signed.left]).toEqual([
+    0,
+    expect.stringMatching(/^Signed: \S+\.signed\.json\nIssued: \S+Z\nconnectionsSigners: [0-9a-f]{64}\n$/),
+    [],
+  ]);
+  const out = path.join(statements, 'ws.json');
+  const attested = await runApp([`--user-data-dir=${home}`, '--attest', `--out=${out}`]);
+  expect([attested.code, attested.stdout, attested.left]).toEqual([0, '', []]);
+  const [, signer = ''] = /^Signed by ([0-9a-f]{64})\.$/m.exec(attested.stderr) ?? [];
+  const compared = await runApp([`--compare=${statements}`]);
+  // What runs here is not packed, and its self-check says so.
+  expect([compared.code, compared.stdout]).toEqual([1, expect.stringMatching(/self-check, archive: not ok/)]);
+  expect(compared.stdout).toContain(`Z, ${signer}\n`);
+  expect(await runApp([`--compare=${path.join(folder, 'none')}`])).toMatchObject({ code: 2, left: [] });
+});
+
 test('--verify-audit asks the keychain for the key of this folder, by its identity', async () => {
   const { home, env } = usedHome();
   const id = 'ab'.repeat(16);
