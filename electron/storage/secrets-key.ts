@@ -106,9 +106,9 @@ export function createSecretsKey(keychain: Pick<Keychain, 'keep' | 'read' | 'sto
           opened ??= { bytes: bytesOf(known), isNew: isMarked(known) };
           return putWrapped(passphrase, opened, cost);
         }
-        if (opened !== null || text === temporary) return done(text);
-        opened = { bytes: key, isNew: isMarked(text) };
-        // Left where the process was killed between two entries.
+        if (text === temporary) return done(text);
+        opened ??= { bytes: key, isNew: isMarked(text) };
+        // Left where the process was killed between two entries, or where the keychain failed at the second.
         await keychain.remove(clearAccount);
         return done(text);
       }),

@@ -44,6 +44,23 @@ test('with a passphrase set the keyring has no key of the secrets but under it',
   expect(await app.use()).toBe(reached);
 });
 
+test('a passphrase whose removal failed wraps the key again when it is given', async () => {
+  const { open, keyring } = await withPassphrase();
+  const app = await open();
+  value(await app.unlock(right));
+  const original = keyring.deletePassword.bind(keyring);
+  keyring.deletePassword = (service, name) =>
+    name.endsWith(':lock:verifier')
+      ? Promise.reject(new Error('The bus timed out'))
+      : original(service, name);
+  expect(await setPassphrase(app, right, '')).toEqual(failed('keychain.stalled'));
+  keyring.deletePassword = original;
+  value(await app.ask('lock.now', {}));
+  value(await app.unlock(right));
+  expect(accountsIn(keyring)).not.toContain('secrets:key');
+  expect(await app.use()).toBe(reached);
+});
+
 const forget = (file: EditedFile) => {
   file.keychainIndex = file.keychainIndex.filter((name) => !name.startsWith('lock:'));
   file.unlock = { wrong: 0, until: null };
