@@ -12,6 +12,7 @@ export interface Shot {
 
 export const go = async (page: Page, place: string): Promise<void> => {
   await page.getByRole('navigation', { name: 'Places' }).getByRole('button', { name: place }).click();
+  await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
 };
 
 export const choose = async (page: Page, head: string, act: string): Promise<void> => {

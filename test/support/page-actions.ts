@@ -36,6 +36,8 @@ export const hasFocus = (page: Page): Promise<boolean> =>
 
 export async function go(page: Page, place: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Places' }).getByRole('button', { name: place }).click();
+  // The code of a page is loaded when it is first gone to: until then there is none.
+  await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
 }
 
 /** Tokenizes one value; the token, without the grouping that is only drawn. */
