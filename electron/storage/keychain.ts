@@ -172,11 +172,14 @@ export function createKeychain({
     homeId = known.value.homeId;
     const { onSettled } = settle;
     const earlier = known.value.isCopy ? [] : settle.earlier;
-    for (const account of earlier) {
-      const moved = await call((backend) => take(backend, account));
-      if (moved.kind !== 'answered') return failed(failureCode());
+    // Twice: "nothing" is believed of an open keyring that says it again. What was moved is not there any more.
+    for (let round = 1; round <= 2 && earlier.length > 0; round++) {
+      for (const account of earlier) {
+        const moved = await call((backend) => take(backend, account));
+        if (moved.kind !== 'answered') return failed(failureCode());
+      }
+      if (!(await isOpen())) return failed(failureCode());
     }
-    if (earlier.length > 0 && !(await isOpen())) return failed(failureCode());
     isSettled = true;
     await onSettled(homeId);
     return done(null);
@@ -235,6 +238,13 @@ export function createKeychain({
     return read.kind === 'answered' && read.value === nonce;
   }
 
+  /** After an answer of "nothing", which is believed of an open keyring that says it twice. Null where it does. */
+  async function readAgain(account: string): Promise<Outcome<string | null>> {
+    if (!(await isOpen())) return failed(failureCode());
+    const again = await call((backend) => backend.getPassword(service, nameOf(account)));
+    return again.kind === 'answered' ? done(again.value) : failed(failureCode());
+  }
+
   async function find(account: string): Promise<Outcome<string>> {
     const inMemory = memory.get(account);
     if (inMemory !== undefined) return done(inMemory);
@@ -247,11 +257,11 @@ export function createKeychain({
     if (answer.kind === 'locked') return failed('keychain.locked');
     if (!indexed.has(account)) return failed('credentials.missing');
     if (answer.kind === 'unavailable') return failed('keychain.unavailable');
-    if (await isOpen()) {
-      updateIndex(account, false);
-      return failed('credentials.missing');
-    }
-    return failed(failureCode());
+    const again = await readAgain(account);
+    if (!again.ok) return again;
+    if (again.value !== null) return done(again.value);
+    updateIndex(account, false);
+    return failed('credentials.missing');
   }
 
   async function findFitting(account: string, { fits }: MadeSecret): Promise<Outcome<string>> {
@@ -329,7 +339,12 @@ export function createKeychain({
         }
         if (answer.kind !== 'answered') return failed(failureCode());
         // "Nothing to remove" of something indexed: the keyring is locked, or somebody else removed it.
-        if (!(await isOpen())) return failed(failureCode());
+        const again = await readAgain(account);
+        if (!again.ok) return again;
+        if (again.value !== null) {
+          const removed = await call((backend) => backend.deletePassword(service, nameOf(account)));
+          if (removed.kind !== 'answered' || !removed.value) return failed(failureCode());
+        }
         updateIndex(account, false);
         return done(null);
       });

@@ -290,7 +290,11 @@ export function withSecretsKey<K extends Keychain>(
     return own.ok && own.value.decrypt(text) !== null;
   }
 
-  const changed: Pick<Keychain, 'store' | 'read' | 'keep' | 'key'> = {
+  /** Accounts that have something which nothing opens now. */
+  const keyless = new Set<string>();
+
+  const changed: Pick<Keychain, 'store' | 'read' | 'keep' | 'key' | 'peek'> = {
+    peek: (account) => (keyless.has(account) ? 'missing' : keychain.peek(account)),
     async store(account, secret) {
       if (!holdsSecret(account) || secret === '') return keychain.store(account, secret);
       const writing = await writingTo(account);
@@ -299,7 +303,9 @@ export function withSecretsKey<K extends Keychain>(
       const text = writing.value.encrypt(secret);
       if (Buffer.byteLength(text) > maxSecretBytes)
         return failed('credentials.too-long', { subject: `${maxBytes}` });
-      return keychain.store(account, text);
+      const stored = await keychain.store(account, text);
+      if (stored.ok) keyless.delete(account);
+      return stored;
     },
     async read(account) {
       if (!holdsSecret(account)) return keychain.read(account);
@@ -312,12 +318,18 @@ export function withSecretsKey<K extends Keychain>(
         const made = await makeKey(account);
         return made.ok ? changed.read(account) : made;
       }
-      const secret = known.value === 'no key' ? null : known.value.decrypt(found.value);
-      if (secret === null || known.value === 'no key') {
-        // Its key is gone for good: the keychain must not go on saying that it is there.
+      if (known.value === 'no key') {
+        // It stays: that its key was not found does not prove that the key is gone.
+        keyless.add(account);
+        return failed('credentials.missing');
+      }
+      const secret = known.value.decrypt(found.value);
+      if (secret === null) {
+        // The key that is there is another one: the keychain must not go on saying that the secret is there.
         const removed = await keychain.remove(account);
         return removed.ok ? failed('credentials.missing') : removed;
       }
+      keyless.delete(account);
       await encryptStored(known.value, account, found.value, secret);
       return done(secret);
     },

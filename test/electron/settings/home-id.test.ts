@@ -15,6 +15,7 @@ import { createKeychain } from '../../../electron/storage/keychain.ts';
 import type { KeyringBackend } from '../../../electron/storage/keytar.ts';
 import { systemClock } from '../../../electron/util/clock.ts';
 import { valueOf } from '../../support/batch-app.ts';
+import { failAt, saysNothing } from '../../support/failing-keyring.ts';
 import { fakeKeyring, testEntry, testHomeId } from '../../support/fake-keyring.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { obscured, openWholeApp, type WholeApp, type WholeAppOptions } from '../../support/whole-app.ts';
@@ -218,6 +219,21 @@ test('a process that ends after any of the keyring’s calls leaves nothing lost
       (name) => ![testEntry('probe'), testEntry('folder'), folderEntry(home)].includes(name),
     );
     expect([calls, names.sort()]).toEqual([calls, Object.keys(secrets).map(testEntry).sort()]);
+  }
+});
+
+test('nor does a keyring that once says "nothing" while they are taken over', async () => {
+  const { home, keyring, names } = await before();
+  const entries = new Map(keyring.entries);
+  for (let number = 0, wasSaid = true; wasSaid; number++) {
+    keyring.entries.clear();
+    for (const [name, secret] of entries) keyring.entries.set(name, secret);
+    fs.rmSync(idFile(home), { force: true });
+    const { restore } = failAt(keyring, number, saysNothing, 'getPassword');
+    await (await opened(home, keyring)).close();
+    wasSaid = restore();
+    await (await opened(home, keyring)).close();
+    expect([number, namesUnder(keyring.entries.keys(), home)]).toEqual([number, names]);
   }
 });
 

@@ -3,6 +3,7 @@ import { done, failed, type Outcome } from '../../../electron/contract/errors.ts
 import { createKeychain } from '../../../electron/storage/keychain.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { fakeKeyring, testEntry, testHomeId } from '../../support/fake-keyring.ts';
+import { failAt, saysNothing } from '../../support/failing-keyring.ts';
 
 function app(keyring = fakeKeyring(), stored: string[] = []) {
   const clock = fakeClock();
@@ -78,6 +79,17 @@ test('nothing is reported as removed while the keyring is locked', async () => {
   keyring.mood = 'open';
   expect(await keychain.remove('a')).toEqual(done(null));
   expect(keyring.entries.has(testEntry('a'))).toBe(false);
+});
+
+test('"nothing" that a keyring says once is neither believed of a secret nor of its removal', async () => {
+  const { keychain, keyring, index } = app(fakeKeyring({ [testEntry('a')]: 'x' }), ['a']);
+  const once = (method: 'getPassword' | 'deletePassword') => failAt(keyring, 0, saysNothing, method);
+  let fault = once('getPassword');
+  expect(await keychain.read('a')).toEqual(done('x'));
+  expect([fault.restore(), index.names]).toEqual([true, ['a']]);
+  fault = once('deletePassword');
+  expect(await keychain.remove('a')).toEqual(done(null));
+  expect([fault.restore(), index.names, keyring.entries.has(testEntry('a'))]).toEqual([true, [], false]);
 });
 
 test('calls go one at a time, in order', async () => {

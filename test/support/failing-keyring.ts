@@ -1,0 +1,42 @@
+import type { KeyringBackend } from '../../electron/storage/keytar.ts';
+import type { FakeKeyring } from './fake-keyring.ts';
+
+type Method = keyof KeyringBackend;
+
+/** Stands for one call of the keyring, which `run` makes. */
+export type Fault = (run: () => Promise<unknown>, method: Method) => Promise<unknown>;
+
+/** "Nothing there" once, though there is something: to a reading and to a removal. */
+export const saysNothing: Fault = (run, method) =>
+  method === 'setPassword' ? run() : Promise.resolve(method === 'getPassword' ? null : false);
+
+/**
+ * The fault in the place of the call of this number, from 0; of all calls, or of those of one method. `restore` ends it and
+ * answers whether there was such a call.
+ */
+export function failAt(
+  keyring: FakeKeyring,
+  number: number,
+  fault: Fault,
+  only?: Method,
+): { readonly restore: () => boolean } {
+  const methods = ['getPassword', 'setPassword', 'deletePassword'] as const;
+  const originals = Object.fromEntries(methods.map((name) => [name, keyring[name]]));
+  let left = number;
+  for (const name of methods) {
+    const original = keyring[name] as (...given: string[]) => Promise<unknown>;
+    Object.assign(keyring, {
+      [name]: (...given: string[]) => {
+        const run = () => original(...given);
+        if (only !== undefined && only !== name) return run();
+        return left-- === 0 ? fault(run, name) : run();
+      },
+    });
+  }
+  return {
+    restore() {
+      Object.assign(keyring, originals);
+      return left < 0;
+    },
+  };
+}
