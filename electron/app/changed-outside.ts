@@ -15,7 +15,7 @@ type Options = Pick<Foundation, 'audit' | 'connections' | 'log' | 'seals'>;
 
 /**
  * Removes the secrets of connections whose record was changed outside of the app, and puts the lock's settings back where
- * they were changed, with one line of the log each. Called at the start, at each unlocking and when the keychain comes back:
+ * they were changed, with one line of the log each; with one line for all where the key that tells is gone. Called at the start, at each unlocking and when the keychain comes back:
  * before it knows, no secret is given out. What can't be dealt with now is not used either, and is tried at the next call.
  */
 export function createOutsideChanges({ audit, connections, log, seals }: Options): OutsideChanges {
@@ -40,6 +40,23 @@ export function createOutsideChanges({ audit, connections, log, seals }: Options
     );
   }
 
+  /** The key of the seals was gone: all of it is one change. */
+  const dealWithLoss = (ids: readonly string[]): Promise<Outcome<unknown>> =>
+    audit.record(
+      {
+        action: 'ChangedOutside',
+        note: 'the keychain had no key of the stored secrets: those of all connections were removed, settings of the lock set back',
+      },
+      async () => {
+        damage = { reason: 'lost', keptAs: '' };
+        for (const id of ids) {
+          const dealt = id === settingsRecord ? seals.resetSettings() : await connections.dropSecrets(id);
+          if (!dealt.ok) return dealt;
+        }
+        return seals.dealtWith(ids.filter((id) => id !== settingsRecord));
+      },
+    );
+
   return {
     settingsDamage: () => damage,
     dealWith: () =>
@@ -47,6 +64,11 @@ export function createOutsideChanges({ audit, connections, log, seals }: Options
         const left = await seals.left();
         if (!left.ok) {
           log.info(`settings not checked: ${left.failure.code}`);
+          return;
+        }
+        if (seals.isKeyLost() && left.value.length > 0) {
+          const dealt = await dealWithLoss(left.value);
+          if (!dealt.ok) log.info(`the loss of the key not dealt with: ${dealt.failure.code}`);
           return;
         }
         const dealtWith: string[] = [];

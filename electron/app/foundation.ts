@@ -88,12 +88,12 @@ export async function openFoundation(
     }),
   });
   const secretsKey = createSecretsKey(entries);
-  let takingOver: Promise<void> | null = null;
+  let takingOver: Promise<unknown> | null = null;
   const sealed = withSeals(
     file,
     secretsKey,
     createConnectionKeys(entries, secretsKey),
-    () => (takingOver = takeOver()),
+    (state) => (takingOver = state === 'adopted' ? takeOver() : secretsKey.adopted()),
   );
   const { seals } = sealed;
   const store = withManagedSettings(sealed.store, managed);

@@ -21,6 +21,8 @@ export interface Seals {
   left(): Promise<Outcome<readonly string[]>>;
   /** What was found is dealt with: a later start need not say it again. Failures: file.*. */
   dealtWith(ids: readonly string[]): Outcome<null>;
+  /** Whether the key that made the seals was gone at this start, and all secrets with it. */
+  isKeyLost(): boolean;
   /** Sets the settings that are sealed back to their defaults. Failures: file.*. */
   resetSettings(): Outcome<null>;
   /**
@@ -60,9 +62,10 @@ export const settingsRecord = 'settings.lock';
  * stored for (`recordsOf`): under another one, an earlier one too, it counts as changed. While such a record is written
  * the key names both, so that a process that is killed leaves secrets that open.
  *
- * With a key that no seal was made with, everything is adopted: at the first start of this version, and on another machine,
- * whose keychain has no secret of theirs. Whoever removes the key from the keychain has removed the secrets with it
- * (`SecretsKey`). A file that was written earlier fits as well where the secrets are for it: a backup is no alarm.
+ * With a key that is new, everything is adopted where this version wrote nothing before: there is neither a seal nor a key of a
+ * connection. Where there is one, the key that made it is gone, and all secrets with it (`SecretsKey`): then everything counts as
+ * changed, since an edit would be seen no more. A file that was written earlier fits where the secrets are for it: a backup is
+ * no alarm.
  *
  * Of an id that two records have the first is read, and it counts as changed.
  *
@@ -73,8 +76,8 @@ export function withSeals(
   store: WholeStore<SettingsDocument>,
   key: Pick<SecretsKey, 'read'>,
   keys: ConnectionKeys,
-  /** Called once everything that there is has a seal. Until it has ended well, everything is adopted again. */
-  onAdopted: () => Promise<unknown>,
+  /** Called with a key that is new, once everything that there is has a seal. Until it has ended well, it is called again. */
+  onNewKey: (state: 'adopted' | 'lost') => Promise<unknown>,
 ): { readonly store: Store<SettingsDocument>; readonly seals: Seals } {
   const read: Read = (name) => store.read(name);
   const changed = new Set<string>();
@@ -82,6 +85,7 @@ export function withSeals(
   const queue = createSerialQueue();
   let sealKey: Uint8Array | null = null;
   let opening: Promise<Outcome<null>> | null = null;
+  let isKeyLost = false;
   /** Why there is no key; null where none is needed. */
   let missing: FailureCode | null = 'keychain.locked';
 
@@ -103,12 +107,16 @@ export function withSeals(
     for (const id of misfits.value) changed.add(id);
     sealKey = found.value.bytes;
     const sealed = write({});
-    if (sealed.ok && found.value.isNew) await onAdopted();
+    if (sealed.ok && found.value.isNew) await onNewKey(isKeyLost ? 'lost' : 'adopted');
     return done(null);
   }
 
   async function findMisfits({ bytes, isNew }: OpenedKey): Promise<Outcome<readonly string[]>> {
-    if (isNew) return done([]);
+    if (isNew) {
+      const isLost = await hasOtherKey(bytes);
+      if (isLost.ok) isKeyLost = isLost.value;
+      return isLost.ok ? done(isLost.value ? [...records(read).keys()] : []) : isLost;
+    }
     const misfits: string[] = [];
     const current = recordsOf(read);
     for (const [id, record] of records(read)) {
@@ -126,6 +134,18 @@ export function withSeals(
       else if (names.length > 1) await keys.replace(id, () => ({ records: [digest] }));
     }
     return done(misfits);
+  }
+
+  /** Whether anything was sealed or encrypted with another key than this one. */
+  async function hasOtherKey(bytes: Uint8Array): Promise<Outcome<boolean>> {
+    const all = records(read);
+    for (const id of Object.keys(store.read('seals')))
+      if (!fits(bytes, id, 'as written', all.get(id) ?? '')) return done(true);
+    for (const id of all.keys()) {
+      const isOther = await keys.isOther(id);
+      if (!isOther.ok || isOther.value) return isOther;
+    }
+    return done(false);
   }
 
   function fits(bytes: Uint8Array, id: string, state: SealedState, record: string): boolean {
@@ -228,6 +248,7 @@ export function withSeals(
       }
       return store.write('seals', seals);
     },
+    isKeyLost: () => isKeyLost,
     resetSettings: () => write({ settings: withoutLockSettings(store.read('settings')) }, settingsRecord),
     keep,
     async accept(id, make) {
@@ -278,6 +299,7 @@ export function withSeals(
     forget() {
       sealKey = null;
       missing = 'keychain.locked';
+      isKeyLost = false;
       changed.clear();
     },
   };

@@ -27,6 +27,8 @@ export interface ConnectionKeys {
   /** Nothing where there is no key. */
   replace(id: string, change: (key: ConnectionKey) => Partial<ConnectionKey>): Promise<Outcome<null>>;
   remove(id: string): Promise<Outcome<null>>;
+  /** Whether there is one that another key of secrets encrypted. */
+  isOther(id: string): Promise<Outcome<boolean>>;
 }
 
 const entry = z.strictObject({
@@ -55,13 +57,19 @@ export function createConnectionKeys(
     return { bytes: new Uint8Array(Buffer.from(encoded, 'base64')), ...rest };
   }
 
-  const read: ConnectionKeys['read'] = (id) =>
+  /** What there is, and what of it opens. */
+  const find = (id: string) =>
     withCipher(async (cipher) => {
       const account = connectionKeyAccount(id);
       const found = await keychain.read(account);
-      if (found.ok) return done(decrypt(cipher, account, found.value));
-      return found.failure.code === 'credentials.missing' ? done(null) : found;
+      if (found.ok) return done({ isThere: true, key: decrypt(cipher, account, found.value) });
+      return found.failure.code === 'credentials.missing' ? done({ isThere: false, key: null }) : found;
     });
+
+  const read: ConnectionKeys['read'] = async (id) => {
+    const found = await find(id);
+    return found.ok ? done(found.value.key) : found;
+  };
 
   return {
     read,
@@ -93,5 +101,9 @@ export function createConnectionKeys(
         return stored.ok ? done(null) : stored;
       }),
     remove: (id) => keychain.remove(connectionKeyAccount(id)),
+    async isOther(id) {
+      const found = await find(id);
+      return found.ok ? done(found.value.isThere && found.value.key === null) : found;
+    },
   };
 }

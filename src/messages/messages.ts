@@ -117,6 +117,12 @@ export function settingsNotice({ reason, keptAs }: SettingsDamage): string {
         'The times of lock, reveal and clipboard, or whether a case is needed, were changed outside of Tokendesk. ' +
         'They have been set back: set them again in Settings.'
       );
+    case 'lost':
+      return (
+        'The keychain does not have the key that the secrets of this folder were stored under: the folder is a copy or came ' +
+        'from another computer, or somebody removed the key. The secrets are gone, and the times of lock, reveal and ' +
+        'clipboard have been set back. Check each connection, save it, and enter its secrets again.'
+      );
     case 'other':
       return `Settings of another version of Tokendesk were found and are not in use. They are saved as ${keptAs}.`;
   }

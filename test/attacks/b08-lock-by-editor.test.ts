@@ -70,7 +70,7 @@ test('whoever removes the verifier from keyring and settings gets in, but to not
   const { open, keyring, homeId } = await withPassphrase();
   keyring.entries.delete(entryName(homeId, 'lock:verifier'));
   const app = await open(forget);
-  expect([await isLocked(app), await app.use()]).toEqual([false, 'credentials.missing']);
+  expect([await isLocked(app), await app.use()]).toEqual([false, 'connection.changed']);
   expect(await app.view()).toMatchObject({ apiKey: 'missing' });
 });
 
@@ -258,6 +258,7 @@ test('a passphrase of an earlier version opens its home once more, and wraps the
   const hash = scryptSync(right, salt, 32, { N: 2 ** 10, r: 8, p: 1 });
   const verifier = `scrypt:10:${salt.toString('base64')}:${hash.toString('base64')}`;
   keyring.entries.set(entryName(homeId, 'lock:verifier'), verifier);
+  keyring.entries.delete(entryName(homeId, `connection-key:${id}`));
   for (const name of [...keyring.entries.keys()].filter((one) => one.includes(`:${id}:`)))
     keyring.entries.set(name, (name.includes(':policy-') ? secretsOfAcme[1] : secretsOfAcme[0]) ?? '');
   const app = await open((file) => delete file.seals);

@@ -6,7 +6,7 @@ import { defaultSettings } from '../../electron/contract/models/app.ts';
 import { entryName } from '../../electron/storage/keychain-accounts.ts';
 import { value } from '../support/audit-folder.ts';
 import { acme, makeHome, secretsOfAcme, type EditedFile } from '../support/edited-home.ts';
-import { fakeKeyring } from '../support/fake-keyring.ts';
+import { fakeKeyring, type FakeKeyring } from '../support/fake-keyring.ts';
 import { openSettingsFile } from '../support/settings-file.ts';
 import { obscured, openWholeApp } from '../support/whole-app.ts';
 
@@ -116,17 +116,65 @@ test('the lock’s settings are set back, with a line and a sentence', async () 
   expect(lines('ChangedOutside')).toBe(1);
 });
 
-test('removing the key of the seals from the keyring removes the secrets with it', async () => {
-  const { open, keyring } = await makeHome();
-  for (const name of keyring.entries.keys()) if (name.endsWith(':secrets:key')) keyring.entries.delete(name);
-  const app = await open((file) => {
-    first(file)['environment'] = 'development';
-    file.keychainIndex = file.keychainIndex.filter((name) => name !== 'secrets:key');
-    delete file.seals;
-  });
-  expect(await app.use()).toBe('credentials.missing');
-  expect(await app.view()).toMatchObject({ apiKey: 'missing' });
-});
+/** The key of the seals goes from the keyring, and from the settings file's list of entries. */
+function removeKey({ entries }: FakeKeyring, file: EditedFile): void {
+  for (const name of entries.keys()) if (name.endsWith(':secrets:key')) entries.delete(name);
+  file.keychainIndex = file.keychainIndex.filter((name) => name !== 'secrets:key');
+}
+
+test.each<[string, (file: EditedFile, id: string) => void]>([
+  ['nothing else', () => undefined],
+  ['an address', (file) => (first(file)['baseUrl'] = 'https://evil.example')],
+  ['an authority', (file) => (first(file)['extraCa'] = caPem)],
+  [
+    'the seal of a record with another address',
+    (file, id) => {
+      first(file)['baseUrl'] = 'https://evil.example';
+      delete file.seals?.[id];
+    },
+  ],
+  [
+    'all seals',
+    (file) => {
+      first(file)['environment'] = 'development';
+      delete file.seals;
+    },
+  ],
+  ['the lock’s settings', (file) => (file.settings = { ...defaultSettings, caseRequired: false })],
+])(
+  'with the key of the seals gone, and %s changed, nothing is adopted: all waits for a person, with one line',
+  async (_, edit) => {
+    const { id, open, keyring, stored, lines } = await makeHome();
+    const app = await open((file) => {
+      removeKey(keyring, file);
+      edit(file, id);
+    });
+    const state = value(await app.ask('app.state', {}));
+    expect(state).toMatchObject({
+      settingsDamage: { reason: 'lost' },
+      settings: { caseRequired: true },
+      connections: [{ changedOutside: true, apiKey: 'missing' }],
+    });
+    const secret = { kind: 'apiKey' } as const;
+    // Nothing that is typed goes to an address that nobody has looked at.
+    expect(await app.ask('connections.storeSecret', { id, secret, value: obscured('other') })).toEqual(
+      failed('connection.changed'),
+    );
+    expect([await app.use(), stored(), lines('ChangedOutside')]).toEqual(['connection.changed', 0, 1]);
+    await app.close();
+    // It is said once, and what was waiting goes on waiting.
+    const again = await open();
+    expect([await again.use(), lines('ChangedOutside')]).toEqual(['connection.changed', 1]);
+    expect(value(await again.ask('app.state', {}))).toMatchObject({ settingsDamage: null });
+    value(await again.ask('connections.save', { ...acme, id }));
+    value(await again.ask('connections.storeSecret', { id, secret, value: obscured('other') }));
+    await again.close();
+    expect([await (await open()).view(), lines('ChangedOutside')]).toEqual([
+      expect.not.objectContaining({ changedOutside: true }),
+      1,
+    ]);
+  },
+);
 
 test('nothing of a secret is in the keyring as it was typed, nor opens in another’s place', async () => {
   const { open, keyring, id } = await makeHome();
@@ -137,12 +185,14 @@ test('nothing of a secret is in the keyring as it was typed, nor opens in anothe
   expect(await (await open()).use()).toBe('credentials.missing');
 });
 
-test('another machine is no alarm: the secrets are not there, and are entered again', async () => {
-  const { open, lines, enterSecrets } = await makeHome();
+test('on another machine the secrets are not there, which is said, and are entered again after a look', async () => {
+  const { id, open, lines, enterSecrets } = await makeHome();
   const elsewhere = fakeKeyring();
   const app = await open(undefined, elsewhere);
   expect(await app.view()).toMatchObject({ apiKey: 'missing' });
-  expect([await app.use(), lines('ChangedOutside')]).toEqual(['credentials.missing', 0]);
+  expect([await app.use(), lines('ChangedOutside')]).toEqual(['connection.changed', 1]);
+  expect(value(await app.ask('app.state', {}))).toMatchObject({ settingsDamage: { reason: 'lost' } });
+  value(await app.ask('connections.save', { ...acme, id }));
   await enterSecrets(app);
   expect(await app.use()).toBe(reached);
   await app.close();
@@ -165,7 +215,8 @@ test('an earlier version’s home is taken over once: its secrets are encrypted,
   const { id, open, keyring, lines, settings } = await makeHome();
   // As the version before left it: secrets as they were typed, no key, no seals.
   const home = [...keyring.entries.keys()].find((name) => name.endsWith(':secrets:key'))?.split(':')[0] ?? '';
-  keyring.entries.delete(entryName(home, 'secrets:key'));
+  for (const account of ['secrets:key', `connection-key:${id}`])
+    keyring.entries.delete(entryName(home, account));
   const accounts = [...keyring.entries.keys()].filter((name) => name.includes(`:${id}:`));
   for (const name of accounts)
     keyring.entries.set(name, (name.includes(':policy-') ? secretsOfAcme[1] : secretsOfAcme[0]) ?? '');

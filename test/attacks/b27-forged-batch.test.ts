@@ -49,7 +49,16 @@ async function withHome(rows: number, given: WholeAppOptions = {}) {
       .readdirSync(home)
       .filter((name) => name.includes('.csv'))
       .map((name) => fs.readFileSync(path.join(home, name), 'utf8'));
-  return { home, open, file, jobId, connectionId: id, folder: path.join(home, 'jobs', jobId), written };
+  return {
+    home,
+    keyring,
+    open,
+    file,
+    jobId,
+    connectionId: id,
+    folder: path.join(home, 'jobs', jobId),
+    written,
+  };
 }
 
 /** As version 1 had it: whoever can write the file can say what the results are. */
@@ -92,6 +101,17 @@ test('results of cards are none of tokens because a file in clear says so', asyn
   expect([rows, exported]).toEqual([failed('job.unknown'), failed('job.unknown')]);
   expect(written()).toEqual([]);
   // Nor does the app encrypt it as its own.
+  expect(fs.readFileSync(path.join(folder, 'job.json'), 'utf8')).toBe(forged);
+});
+
+test('nor after the key was removed from the keyring, so that there is a new one', async () => {
+  const { open, file, jobId, folder, keyring } = await withHome(1);
+  const forged = plainSpec(file, { jobId });
+  fs.writeFileSync(path.join(folder, 'job.json'), forged);
+  for (const name of [...keyring.entries.keys()].filter((one) => one.endsWith(':secrets:key')))
+    keyring.entries.delete(name);
+  const app = await open();
+  expect(value(await app.ask('batch.damaged', {}))).toHaveLength(1);
   expect(fs.readFileSync(path.join(folder, 'job.json'), 'utf8')).toBe(forged);
 });
 

@@ -163,6 +163,7 @@ describe('messages', () => {
       'newer',
       /^The settings were saved by a newer version .* left as they are\. .* its own in desk\.x\.json,/,
     ],
+    ['lost', /^The keychain does not have the key .*The secrets are gone, .*save it, and enter its secrets/],
     ['other', /^Settings of another version .* not in use\. They are saved as desk\.x\.json\.$/],
   ] as const)(
     'says what became of the settings (%s), and names the file where there is one',

@@ -185,8 +185,9 @@ const settingsDamage = z.strictObject({
    * `unreadable`: all of the file; defaults are in use. `unfit`: parts of it. `uncopied`: parts of it, and no copy could
    * be made, so that nothing is written over it. `newer`: it was written by a newer version. `other`: there was a
    * second file, which is not in use. `changed`: those of the lock were changed outside of the app, and were set back.
+   * `lost`: the key that tells it is gone from the keychain, and the secrets of all connections with it.
    */
-  reason: z.enum(['unreadable', 'unfit', 'uncopied', 'newer', 'other', 'changed']),
+  reason: z.enum(['unreadable', 'unfit', 'uncopied', 'newer', 'other', 'changed', 'lost']),
   /**
    * Names, in the same folder, of the copy of the file as it was and of files that are not in use. For `newer`: of the
    * file that this version has of its own.

@@ -12,6 +12,7 @@ import {
 import type { Job } from '../../../electron/contract/models/batch.ts';
 import { systemClock } from '../../../electron/util/clock.ts';
 import { detokenize, planOf, plainExport, valueOf } from '../../support/batch-app.ts';
+import { fakeKeyring } from '../../support/fake-keyring.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { openWholeApp, type WholeApp, type WholeAppOptions } from '../../support/whole-app.ts';
 
@@ -85,21 +86,17 @@ describe('settings that the administrator has fixed', () => {
   });
 
   test('come before the person’s, which come back when the administrator’s go', async () => {
-    const first = await openWholeApp();
-    const { home } = first;
+    const place = { home: tempFolder(), keyring: fakeKeyring() };
+    const first = await openWholeApp(place);
     const kept = { ...defaultSettings, revealSeconds: 60, clipboardSeconds: 100 };
     valueOf(await first.ask('settings.save', kept));
-    const copy = fs.readFileSync(path.join(home, 'desk.json'));
     await first.close();
-    fs.mkdirSync(home, { recursive: true });
-    onTestFinished(() => fs.rmSync(home, { recursive: true, force: true }));
-    fs.writeFileSync(path.join(home, 'desk.json'), copy);
 
-    const second = await openWholeApp({ home, managed: { revealSeconds: 5 } });
+    const second = await openWholeApp({ ...place, managed: { revealSeconds: 5 } });
     expect((await stateOf(second)).settings).toEqual({ ...kept, revealSeconds: 5 });
     valueOf(await second.ask('settings.save', { ...kept, revealSeconds: 5, theme: 'light' }));
     await second.close();
-    const third = await openWholeApp({ home });
+    const third = await openWholeApp(place);
     expect((await stateOf(third)).settings).toEqual({ ...kept, theme: 'light' });
     await third.close();
   });
