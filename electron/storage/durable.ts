@@ -43,6 +43,18 @@ export async function writeAll(
   }
 }
 
+/** The same of several parts, which are not joined for it. */
+export async function writeParts(
+  handle: Pick<FileHandle, 'write' | 'writev'>,
+  parts: readonly Uint8Array[],
+  position: number,
+): Promise<void> {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const { bytesWritten } = await handle.writev(parts, position);
+  if (bytesWritten < length)
+    await writeAll(handle, Buffer.concat(parts).subarray(bytesWritten), position + bytesWritten);
+}
+
 /**
  * Gives a file a second name, durably; the first may be removed afterwards. An existing file is not replaced.
  * Failures: file.exists, file.disk-full, file.unwritable.

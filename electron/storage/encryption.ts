@@ -12,6 +12,8 @@ export const encryptionOverhead = nonceLength + tagLength;
  */
 export interface RecordCipher {
   encrypt(cleartext: Uint8Array, context: string): Buffer;
+  /** The same in parts: joining them would copy all of it. */
+  encryptParts(cleartext: Uint8Array, context: string): Buffer[];
   /** Null when the record was altered, moved or encrypted under another key. */
   decrypt(record: Uint8Array, context: string): Buffer | null;
 }
@@ -25,13 +27,15 @@ const derivationLabel = 'sealed records';
  */
 export function createRecordCipher(masterKey: Uint8Array, subject: string): RecordCipher {
   const key = createSecretKey(Buffer.from(hkdfSync('sha256', masterKey, subject, derivationLabel, 32)));
+  function encryptParts(cleartext: Uint8Array, context: string): Buffer[] {
+    const nonce = randomBytes(nonceLength);
+    const cipher = createCipheriv('aes-256-gcm', key, nonce);
+    cipher.setAAD(Buffer.from(context));
+    return [nonce, cipher.update(cleartext), cipher.final(), cipher.getAuthTag()];
+  }
   return {
-    encrypt(cleartext, context) {
-      const nonce = randomBytes(nonceLength);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce);
-      cipher.setAAD(Buffer.from(context));
-      return Buffer.concat([nonce, cipher.update(cleartext), cipher.final(), cipher.getAuthTag()]);
-    },
+    encrypt: (cleartext, context) => Buffer.concat(encryptParts(cleartext, context)),
+    encryptParts,
     decrypt(record, context) {
       if (record.length < encryptionOverhead) return null;
       const decipher = createDecipheriv('aes-256-gcm', key, record.subarray(0, nonceLength), {

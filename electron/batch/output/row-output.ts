@@ -100,8 +100,11 @@ export function createSourceOutput({
   const inSource = (ascii: string): string => encode(ascii) ?? '';
   const [ownDelimiter, ownNewline] = [inSource(delimiter), inSource(newline)];
 
+  /** Of a text that is plain. */
+  const written = codec.extendsAscii || codec.viewUnit === 2 ? (text: string) => text : inSource;
+
   function formatCell(value: string, isQuoted: boolean): string {
-    if (!isQuoted && plain.test(value)) return inSource(value);
+    if (!isQuoted && plain.test(value)) return written(value);
     const cell = hasQuotes ? withQuotes(value, isQuoted) : value.replaceAll(breaking, ' ');
     return encode(cell) ?? encode(plainWords(cell, (char) => encode(char) !== null)) ?? '';
   }
@@ -114,9 +117,13 @@ export function createSourceOutput({
     const kind = current().jsonKind(row, column);
     if (kind === 'none' || openCleartext(current().value(row, column)) === value) return;
     copyTo(current().fieldStart(row, column));
-    const written = JSON.stringify(value.toWellFormed());
+    const asString = JSON.stringify(value.toWellFormed());
     const shown =
-      kind === 'broken' ? value.replaceAll(/[\r\n]/g, ' ') : kind === 'text' ? written.slice(1, -1) : written;
+      kind === 'broken'
+        ? value.replaceAll(/[\r\n]/g, ' ')
+        : kind === 'text'
+          ? asString.slice(1, -1)
+          : asString;
     text += encode(shown) ?? '';
     copied = current().fieldEnd(row, column);
   }
@@ -163,7 +170,7 @@ export function createSourceOutput({
       copyTo(current().fieldStart(row, column));
       // An empty line would be no row to some readers.
       const isOnly = value === '' && current().width(row) === 1;
-      text += isPlain ? inSource(value) : formatCell(value, isOnly || isQuoted);
+      text += isPlain ? written(value) : formatCell(value, isOnly || isQuoted);
       copied = current().fieldEnd(row, column);
     },
     insertAfter(column, value) {

@@ -61,7 +61,8 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
   if (options.json !== undefined) return jsonSpans(findJsonRows(text, options.json, options));
   const { isEnd, isFull, until, maxFields = Infinity } = options;
   const delimiter = options.delimiter.charCodeAt(0);
-  const hasQuotes = options.quote !== 'none';
+  // Most texts have none: then nothing is asked about them again.
+  const hasQuotes = options.quote !== 'none' && text.includes('"');
   /** What no unit is, where quotes are text. */
   const quote = hasQuotes ? quoteSign : -1;
   const lineEndText = lineEndOf(options.newline);

@@ -220,12 +220,10 @@ export class Table {
   }
 
   isQuoted(row: number, column: number): boolean {
+    if (!this.#spans.hasQuotes) return false;
     const start = this.fieldStart(row, column);
     return (
-      start < this.fieldEnd(row, column) &&
-      this.#spans.hasQuotes &&
-      this.#view.charCodeAt(start) === 0x22 &&
-      !this.hasBadQuotes(row)
+      start < this.fieldEnd(row, column) && this.#view.charCodeAt(start) === 0x22 && !this.hasBadQuotes(row)
     );
   }
 

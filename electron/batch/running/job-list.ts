@@ -287,7 +287,7 @@ async function countJournal(
   { plan }: JobSpec,
 ): Promise<Pick<StoredState, 'tally' | 'committed'> & JobFigures> {
   const text = await readFile(join(folder, 'journal'), 'latin1').catch(() => '');
-  const entries = entriesOf(await readJournal(text));
+  const entries = entriesOf((await readJournal(text)).map(({ entry }) => entry));
   const tally = entries.reduce((sum, entry) => addCounts(sum, entry.counts), emptyTally);
   const figures = createFiguresReader(plan.columns.map(({ column }) => column)).read(entries);
   return { tally, committed: tally.rows, ...figures };

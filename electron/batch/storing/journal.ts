@@ -55,6 +55,17 @@ export function formatLine(entry: JournalEntry, synced: number): string {
   return `${text} ${crc32(text).toString(16)}\n`;
 }
 
+/** What stands before a record: its line but for where it is, so that it is found where the journal has none yet. */
+export const formatHead = (entry: Omit<JournalEntry, 'offset' | 'length'>, length: number): Buffer =>
+  Buffer.from(formatLine({ ...entry, offset: 0, length }, 0), 'latin1');
+
+/** Null where none begins. `length`: its own, in bytes. */
+export function readHead(bytes: Buffer): { readonly entry: JournalEntry; readonly length: number } | null {
+  const end = bytes.indexOf('\n');
+  const line = end < 0 ? null : parseLine(bytes.toString('latin1', 0, end));
+  return line && { entry: line.entry, length: end + 1 };
+}
+
 type StoredLine = [
   chunk: number,
   offset: number,
@@ -96,9 +107,9 @@ export async function readJournal(text: string): Promise<JournalLine[]> {
 }
 
 /** By chunk, the latest entry of each: a retry replaces the earlier one. */
-export function entriesOf(lines: readonly JournalLine[]): JournalEntry[] {
+export function entriesOf(written: Iterable<JournalEntry>): JournalEntry[] {
   const entries: JournalEntry[] = [];
-  for (const { entry } of lines) entries[entry.chunk] = entry;
+  for (const entry of written) entries[entry.chunk] = entry;
   return entries;
 }
 

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Tally } from '../../contract/models/batch.ts';
-import { writeAll } from '../../storage/durable.ts';
+import { writeAll, writeParts } from '../../storage/durable.ts';
 import type { RecordCipher } from '../../storage/encryption.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
 import { lockFolder } from './job-files.ts';
-import { formatLine, type ChunkRange, type JournalEntry } from './journal.ts';
+import { formatHead, formatLine, type ChunkRange, type JournalEntry } from './journal.ts';
 import { contextOf, createRecordReader, openRecords, type ReadRecord } from './records.ts';
 import { addCounts, countChunk, emptyTally, encodeResults, type ChunkResults } from './results.ts';
 
@@ -46,7 +46,7 @@ const syncEveryMs = 50;
 
 interface UnwrittenChunk {
   readonly entry: Omit<JournalEntry, 'offset' | 'length'>;
-  readonly record: Buffer;
+  readonly record: readonly Buffer[];
   readonly written: (outcome: Outcome<null>) => void;
   readonly synced: (outcome: Outcome<null>) => void;
 }
@@ -82,20 +82,17 @@ export async function openResultStore(folder: string, cipher: RecordCipher): Pro
 
   async function writeGroup(group: readonly UnwrittenChunk[]): Promise<void> {
     let offset = recordsEnd;
-    let lines = '';
+    const parts: Buffer[] = [];
     const added: UnsyncedChunk[] = [];
     for (const { entry, record, synced } of group) {
-      const stored = { ...entry, offset, length: record.length };
-      lines += formatLine(stored, syncedEnd);
-      added.push({ entry: stored, synced });
-      offset += record.length;
+      const length = record.reduce((sum, part) => sum + part.length, 0);
+      const head = formatHead(entry, length);
+      parts.push(head, ...record);
+      added.push({ entry: { ...entry, offset: offset + head.length, length }, synced });
+      offset += head.length + length;
     }
-    const text = Buffer.from(lines, 'latin1');
-    const bytes =
-      group.length === 1 ? (group[0]?.record ?? text) : Buffer.concat(group.map(({ record }) => record));
-    await Promise.all([writeAll(records, bytes, recordsEnd), writeAll(journal, text, journalEnd)]);
+    await writeParts(records, parts, recordsEnd);
     recordsEnd = offset;
-    journalEnd += text.length;
     unsynced.push(...added);
   }
 
@@ -141,6 +138,9 @@ export async function openResultStore(folder: string, cipher: RecordCipher): Pro
       unsynced = [];
       const end = recordsEnd;
       try {
+        const lines = Buffer.from(group.map(({ entry }) => formatLine(entry, syncedEnd)).join(''), 'latin1');
+        await writeAll(journal, lines, journalEnd);
+        journalEnd += lines.length;
         await Promise.all([records.datasync(), journal.datasync()]);
         syncedEnd = end;
         syncedAt = performance.now();
@@ -176,7 +176,7 @@ export async function openResultStore(folder: string, cipher: RecordCipher): Pro
     commit(index, { start, end, crc }, results) {
       const chunk = index ?? nextIndex++;
       const entry = { chunk, start, end, crc, counts: countChunk(results) };
-      const record = cipher.encrypt(encodeResults(results), contextOf(entry));
+      const record = cipher.encryptParts(encodeResults(results), contextOf(entry));
       const written = Promise.withResolvers<Outcome<null>>();
       const synced = Promise.withResolvers<Outcome<null>>();
       unwritten.push({ entry, record, written: written.resolve, synced: synced.resolve });

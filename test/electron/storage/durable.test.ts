@@ -4,9 +4,12 @@ import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { failureCodes } from '../../../electron/contract/errors.ts';
-import { linkFile, syncFolder, writeAll } from '../../../electron/storage/durable.ts';
+import { linkFile, syncFolder, writeAll, writeParts } from '../../../electron/storage/durable.ts';
 import { readFailure, writeFailure } from '../../../electron/storage/file-failures.ts';
 import { codeOf, tempFolder, valueOf } from './support.ts';
+
+type Handle = Parameters<typeof writeParts>[0];
+const asBytes = (text: string): Buffer => Buffer.from(text);
 
 const systemError = (code: string): Error =>
   Object.assign(new Error(`${code}: /home/someone/secret.csv`), { code });
@@ -36,19 +39,21 @@ test('a read that fails is gone or unreadable', () => {
   ).toEqual(['file.gone', 'file.gone', 'file.gone', 'file.unreadable']);
 });
 
-test('all bytes are written where one write takes fewer', async () => {
+test.each([
+  ['of one', (handle: Handle) => writeAll(handle, Buffer.from('12345678'), 2)],
+  ['of several parts', (handle: Handle) => writeParts(handle, ['12', '', '345', '678'].map(asBytes), 2)],
+])('all bytes %s are written where one write takes fewer', async (_, write) => {
   const file = Buffer.alloc(10);
-  await writeAll(
-    {
-      write: (bytes: Uint8Array, from: number, length: number, position: number) => {
-        const taken = Math.min(3, length);
-        Buffer.from(bytes).copy(file, position, from, from + taken);
-        return Promise.resolve({ bytesWritten: taken, buffer: bytes });
-      },
-    } as Parameters<typeof writeAll>[0],
-    Buffer.from('12345678'),
-    2,
-  );
+  const take = (bytes: Uint8Array, from: number, length: number, position: number) => {
+    const taken = Math.min(3, length);
+    Buffer.from(bytes).copy(file, position, from, from + taken);
+    return Promise.resolve({ bytesWritten: taken, buffer: bytes });
+  };
+  await write({
+    write: take,
+    writev: (parts: readonly Uint8Array[], position: number) =>
+      take(Buffer.concat(parts), 0, Infinity, position),
+  } as unknown as Handle);
   expect(file.toString('latin1')).toBe('\0\x0012345678');
 });
 

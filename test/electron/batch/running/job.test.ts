@@ -278,8 +278,11 @@ describe('the store', () => {
 
   it('notices any altered byte of a record', async () => {
     const { jobId, folder } = await finished();
-    const { size } = await stat(join(folder, 'results'));
-    for (const at of [0, 13, Math.floor(size / 2), size - 1]) {
+    const lines = await readJournal(await readFile(join(folder, 'journal'), 'latin1'));
+    const [first, last] = [lines[0]?.entry, lines.at(-1)?.entry];
+    if (first === undefined || last === undefined) throw new Error('too few chunks');
+    const middle = first.offset + Math.floor(first.length / 2);
+    for (const at of [first.offset, first.offset + 13, middle, last.offset + last.length - 1]) {
       const handle = await open(join(folder, 'results'), 'r+');
       const byte = Buffer.alloc(1);
       await handle.read(byte, 0, 1, at);
@@ -294,9 +297,10 @@ describe('the store', () => {
   it('drops a torn tail and sends those rows again', async () => {
     const { jobId, folder } = await finished();
     await app.batch.close();
-    const journal = join(folder, 'journal');
-    const { size } = await stat(journal);
-    await truncate(journal, size - 20);
+    for (const name of ['journal', 'results']) {
+      const { size } = await stat(join(folder, name));
+      await truncate(join(folder, name), size - 20);
+    }
     const state = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8')) as object;
     await writeFile(join(folder, 'state.json'), JSON.stringify({ ...state, state: 'running' }));
     const before = app.service.sent.length;
@@ -307,6 +311,27 @@ describe('the store', () => {
     await app.until(jobId, 'finished');
     expect(app.service.sent.length - before).toBe(rows - job.committed);
     expect(valueOf(await app.export(jobId))).toBe(expected);
+  });
+
+  it.each([0, 1, 5, Infinity])('finds records that the journal lacks: %i lines and a half', async (lacks) => {
+    const { jobId, folder } = await finished();
+    await app.batch.close();
+    const path = join(folder, 'journal');
+    const text = await readFile(path, 'latin1');
+    const lines = text.split('\n').slice(0, -1);
+    const kept = lines.slice(0, Math.max(0, lines.length - 1 - lacks)).map((line) => `${line}\n`);
+    await writeFile(path, `${kept.join('')}[1,2`);
+    const state = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8')) as object;
+    await writeFile(join(folder, 'state.json'), JSON.stringify({ ...state, state: 'running' }));
+    const before = app.service.sent.length;
+    app = await app.again();
+    valueOf(await app.batch['batch.resume']({ jobId }));
+    await app.until(jobId, 'finished');
+    expect(app.service.sent.length).toBe(before);
+    expect(valueOf(await app.export(jobId))).toBe(expected);
+    await app.batch.close();
+    const again = await readJournal(await readFile(path, 'latin1'));
+    expect(again.map(({ entry }) => entry)).toEqual((await readJournal(text)).map(({ entry }) => entry));
   });
 
   it('believes what a power cut left behind only where it opens', async () => {
@@ -341,15 +366,22 @@ describe('the store', () => {
     const path = join(folder, 'journal');
     const lines = (await readFile(path, 'latin1')).split('\n');
     await writeFile(path, lines.slice(0, -2).join('\n') + '\n');
+    const { size } = await stat(join(folder, 'results'));
+    await truncate(join(folder, 'results'), size - 1);
     app = await app.again();
     expect(codeOf(await app.export(jobId))).toBe('job.damaged');
   });
 
-  it.each(['results', 'journal'])('is damaged where what a finished run wrote is gone: %s', async (name) => {
+  it.each([
+    ['results', ['results']],
+    ['results and journal', ['results', 'journal']],
+  ])('is damaged where what a finished run wrote is gone: %s', async (_, names) => {
     const { jobId, folder } = await finished();
     await app.batch.close();
-    const { size } = await stat(join(folder, name));
-    await truncate(join(folder, name), size - 1);
+    for (const name of names) {
+      const { size } = await stat(join(folder, name));
+      await truncate(join(folder, name), size - 1);
+    }
     app = await app.again();
     expect(codeOf(await app.export(jobId))).toBe('job.damaged');
   });
