@@ -15,7 +15,7 @@ export interface QuestionOptions {
 }
 
 /** All batches, the newest first. */
-async function listJobs(value: Value): Promise<Job[]> {
+export async function listJobs(value: Value): Promise<Job[]> {
   const jobs: Job[] = [];
   for (;;) {
     const last = jobs.at(-1);

@@ -7,6 +7,7 @@ import { type CommandName, commands } from '../platform/command-line.ts';
 import type { WorkstationFacts } from '../contract/models/attestation.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import { type Command, parseCommand } from './arguments.ts';
+import { compareFiles } from './compare.ts';
 import { createCommandPlatform } from './command-platform.ts';
 import { End, exitCodes, type ExitCode } from './ends.ts';
 import { exportJob, printJobs, printMask } from './questions.ts';
@@ -145,6 +146,8 @@ async function inHome(
         return await printMask(command.given, asking, print);
       case 'export':
         return await exportJob(command.given, asking, print);
+      case 'compare':
+        return await compareFiles(command.given, { ...asking, print, signal });
       case '--attest':
         return await attest(command.given, { ...signing, facts: options.facts });
       case '--sign-connections':
@@ -169,6 +172,7 @@ function textOf(line: RunLine): string {
       return `${line.written} of ${line.files} files were written. In all ${formatSum(line.tally)}`;
     case 'lookup':
       return line.masked;
+    case 'comparison':
     case 'waiting':
     case 'end':
       return line.sentence;

@@ -169,6 +169,7 @@ export const failureCodes = [
   'mend.masked',
   'mend.not-failed',
   'mend.pending', // corrected, and not sent yet
+  'compare.pasted', // rows that the window can write are not compared with others
   'mend.outdated', // the batch changed after the list was compared
   'export.encoding', // the header has characters that the chosen encoding has not
   'export.encryption', // the file could not be encrypted; nothing of it is left

@@ -101,6 +101,11 @@ export const commands = {
     text: 'Writes masks or tokens of a finished batch, with a receipt.',
     switches: ['out', 'reason', 'case', 'json', 'passphrase-stdin'],
   },
+  compare: {
+    usage: 'compare FILE|BATCH FILE|BATCH… --column=NAME [--out=FILE] [--yes] [--json] [--passphrase-stdin]',
+    text: 'Counts which values of a column are in which files, and shows none.',
+    switches: ['column', 'out', 'yes', 'json', 'passphrase-stdin'],
+  },
   '--attest': {
     usage: '--attest [--out=FILE] [--passphrase-stdin]',
     text: 'Prints a signed statement on this installation: its checks, policies, versions and log.',

@@ -281,6 +281,11 @@ export const batchMessages = {
   'export.confirm': () =>
     message('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
   'export.passphrase': () => message('The passphrase is too short.', 'Use at least eight characters.', 'now'),
+  'compare.pasted': () =>
+    message(
+      'Pasted rows are not compared: by that a hidden value could be guessed.',
+      'Tokenize them as a batch, and compare the batch.',
+    ),
   'mend.other-list': () =>
     message(
       'This is not the list of failed rows of this batch.',

@@ -11,7 +11,7 @@ import type { BatchOptions } from '../options.ts';
 import { hidesAnything } from './columns.ts';
 import { detectFormat, type DetectedFormat } from './detect.ts';
 import { codecOf } from './encodings.ts';
-import { createEncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
+import { createEncryptedCopies, type EncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
 import { detectFileKind, type FileKind } from './file-kind.ts';
 import { readJsonTable } from './json-table.ts';
 import { canonical, type Converted } from '../../parsing/workbook/convert-sheet.ts';
@@ -75,6 +75,8 @@ export interface Sources {
   format(sourceId: string, overrides: ReadingOverrides): Promise<Outcome<DetectedFormat>>;
   /** Of one that nobody looks at any more. */
   close(sourceId: string): void;
+  /** For what is no source, and must not outlive this process either. */
+  readonly copies: Pick<EncryptedCopies, 'create'>;
   /** Removes what processes that have ended left behind. */
   removeStale(): Promise<void>;
   closeAll(): Promise<void>;
@@ -299,6 +301,7 @@ export function createSources(
       open.delete(sourceId);
       if (found !== undefined) void release(found);
     },
+    copies,
     removeStale: () => copies.removeStale(),
     async closeAll() {
       converting?.abort();

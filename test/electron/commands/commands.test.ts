@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseCommand } from '../../../electron/commands/arguments.ts';
+import { compareFiles } from '../../../electron/commands/compare.ts';
 import { End, exitCodes } from '../../../electron/commands/ends.ts';
 import { exportJob, printJobs, printMask } from '../../../electron/commands/questions.ts';
 import { runFiles } from '../../../electron/commands/run.ts';
@@ -44,6 +45,8 @@ async function call(...words: string[]) {
         return printMask(parsed.given, asking, print);
       case 'export':
         return exportJob(parsed.given, asking, print);
+      case 'compare':
+        return compareFiles(parsed.given, { ...asking, print, signal: new AbortController().signal });
       case '--attest':
       case '--sign-connections':
         throw new Error('See statements.test.ts.');
@@ -93,6 +96,29 @@ const wrongUses: readonly (readonly [words: () => string[], code: number, senten
   [() => ['lookup', 'tok'], 2, 'Name the definition with --definition:'],
   [() => ['lookup', 'tok', '--definition=none'], 2, 'has no definition none. Name one with --definition:'],
   [() => ['lookup', 'tok', '--definition=free-text', '--policy=none'], 2, 'has no policy none. It has:'],
+  [() => ['compare', 'a.csv'], 2, 'Name two files or batches, or more, to compare.'],
+  [() => ['compare', 'a', ''], 2, 'A file has no name.'],
+  [() => ['compare', 'a', 'b'], 2, 'Name the column with --column=.'],
+  [() => ['compare', ...'abcdefghi', '--column=card'], 2, 'At most eight files or batches'],
+  [() => ['compare', 'a', 'b', 'c', '--column=card', '--column=pan'], 2, 'once for each in their order'],
+  [() => ['compare', 'a', 'b', '--column=card', '--out='], 2, 'Name the file behind --out=.'],
+  [
+    () => ['compare', 'ffff', 'eeee', '--column=card'],
+    2,
+    'There is no file ffff, and no batch begins with it.',
+  ],
+  [() => ['compare', file('d.csv'), file('e.csv'), '--column=pan'], 2, 'd.csv has no column pan to compare.'],
+  [
+    () => ['compare', 'a', 'b', '--column=c', '--out=/nowhere/at/a.csv'],
+    5,
+    'There is no folder /nowhere/at.',
+  ],
+  [() => ['compare', 'a', 'b', '--column=c', `--out=${file('f.csv')}`], 5, 'There is a file'],
+  [
+    () => ['compare', file('g.csv'), file('t.csv', ['id,card', '1,tok-a', '2,tok-b']), '--column=card'],
+    5,
+    'seems to hold cleartext',
+  ],
   [() => ['--attest', 'all'], 2, 'Nothing is named behind it but switches.'],
   [() => ['--attest', '--out='], 2, 'Name the file behind --out=.'],
   [() => ['--sign-connections'], 2, 'Name the file of connections to sign.'],
