@@ -217,9 +217,7 @@ it('killed, it leaves nothing in clear on the disk, and the next start removes w
   await vi.waitFor(
     () => {
       expect(child.exitCode).toBeNull();
-      const sizes = hashFiles(home).map(
-        (name) => fs.statSync(path.join(home, 'jobs', 'opened', name)).size,
-      );
+      const sizes = hashFiles(home).map((name) => fs.statSync(path.join(home, 'jobs', 'opened', name)).size);
       expect(Math.max(0, ...sizes)).toBeGreaterThan(1_000_000);
     },
     { timeout: 30_000, interval: 5 },
