@@ -99,7 +99,11 @@ const wrongUses: readonly (readonly [words: () => string[], code: number, senten
   [() => ['compare', 'a.csv'], 2, 'Name two files or batches, or more, to compare.'],
   [() => ['compare', 'a', ''], 2, 'A file has no name.'],
   [() => ['compare', 'a', 'b'], 2, 'Name the column with --column=.'],
-  [() => ['compare', ...'abcdefghi', '--column=card'], 2, 'At most eight files or batches'],
+  [
+    () => ['compare', ...'a b c d e f g h i'.split(' '), '--column=card'],
+    2,
+    'At most eight files or batches',
+  ],
   [() => ['compare', 'a', 'b', 'c', '--column=card', '--column=pan'], 2, 'once for each in their order'],
   [() => ['compare', 'a', 'b', '--column=card', '--out='], 2, 'Name the file behind --out=.'],
   [
