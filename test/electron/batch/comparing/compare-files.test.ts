@@ -99,6 +99,7 @@ it('counts of three files are those of maps of texts, and each row is written wi
   // Nothing of a value is in what was written, and the hashes are gone.
   expect(fs.readFileSync(app.target, 'utf8')).not.toContain('tok-');
   expect(fs.existsSync(`${app.target}.partial`)).toBe(false);
+  expect(hashFiles(app.folder)).toEqual([]);
 });
 
 it('equal text is equal in any encoding and form, spaces included; what can’t be read is left out', async () => {
