@@ -18,7 +18,7 @@ import { beginning, endOf, readRows } from '../reading/read-rows.ts';
 import type { Sources } from '../reading/sources.ts';
 import { rowStates } from '../storing/results.ts';
 import { lookAtRows, type JobRows } from '../viewing/look-at-rows.ts';
-import { repeatedBit, ValueRecords, type ValueGroups } from './value-groups.ts';
+import { maxFiles, repeatedBit, ValueRecords, type ValueGroups } from './value-groups.ts';
 
 /** A finished batch, while its source and results are open. */
 export interface ComparedBatch {
@@ -293,7 +293,7 @@ function comparisonOf(
 }
 
 const positionsOf = (files: number): number[] =>
-  Array.from({ length: 8 }, (_, file) => file).filter((file) => (files & (1 << file)) !== 0);
+  Array.from({ length: maxFiles }, (_, file) => file).filter((file) => (files & (1 << file)) !== 0);
 
 const linesAtOnce = 8_192;
 
