@@ -42,6 +42,7 @@ export async function compareFiles(
     if (signal.aborted) throw new End(exitCodes.paused, 'It was ended before anything was compared.');
     if (out !== null) app.exportTo(out);
     const compared = await value('compare.files', { sides, write: out !== null });
+    if (compared === null) throw new End(exitCodes.refused, 'Nothing was compared.');
     print({ kind: 'comparison', ...compared, sentence: sentenceOf(compared) });
     return exitCodes.done;
   } finally {

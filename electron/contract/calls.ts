@@ -487,13 +487,13 @@ export const calls = {
   /** Shows an exported file in the system's file manager; false where that can't be done. */
   'batch.showExport': call(z.strictObject({ exportId: id }), z.strictObject({ shown: z.boolean() })),
   /**
-   * Says which values are in which files, and writes each row's group where the person says, with `write`. `compare.progress`
+   * Says which values are in which files, and writes each row's group where the person says, with `write`; null when they changed their mind. `compare.progress`
    * events say how far it is. Another comparison ends this one. Failures: compare.pasted, plan.column-unknown, job.busy,
    * service.cancelled, file.*.
    */
   'compare.files': call(
     z.strictObject({ sides: z.array(comparedSide).min(2).max(8), write: z.boolean() }),
-    comparison,
+    comparison.nullable(),
   ),
   'compare.stop': call(nothing, nothing),
 

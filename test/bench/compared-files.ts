@@ -17,6 +17,7 @@ const compared = await harness.batch['compare.files']({ sides, write: true });
 const ms = performance.now() - started;
 clearInterval(watching);
 if (!compared.ok) throw new Error(compared.failure.code);
+if (compared.value === null) throw new Error('No target');
 await harness.close();
 await rm(home, { recursive: true, force: true });
 const { files, groups } = compared.value;

@@ -43,8 +43,8 @@ export interface ComparisonOptions extends Pick<BatchOptions, 'audit'> {
 
 interface Compared {
   readonly sides: readonly ComparedSide[];
-  /** Whether the rows are written, each with its group. */
-  readonly write: boolean;
+  /** Where the rows are written, each with its group; null for counts alone. */
+  readonly target: string | null;
 }
 
 /** Null for a row that is left out. */
@@ -151,7 +151,7 @@ export function createComparison(options: ComparisonOptions) {
     });
   }
 
-  async function compare({ sides, write }: Compared, names: readonly string[], signal: AbortSignal) {
+  async function compare({ sides, target }: Compared, names: readonly string[], signal: AbortSignal) {
     const counts: FileCounts[] = names.map((name) => ({ name, rows: 0, blank: 0, leftOut: 0 }));
     let reportedAt = performance.now();
     const report = (share: number): void => {
@@ -205,8 +205,8 @@ export function createComparison(options: ComparisonOptions) {
       if (grouped === undefined) return failed('job.damaged');
       if (!grouped.ok) return grouped;
       const result = comparisonOf(counts, grouped.value);
-      if (!result.ok || !write) return result;
-      const written = await writeRows(counts, grouped.value, signal);
+      if (!result.ok || target === null) return result;
+      const written = await writeRows(counts, grouped.value, { target, signal });
       return written.ok ? done({ ...result.value, written: written.value }) : written;
     } finally {
       await bytes.close().catch(() => undefined);
@@ -214,14 +214,11 @@ export function createComparison(options: ComparisonOptions) {
     }
   }
 
-  /** Null when the person changed their mind. */
   async function writeRows(
     files: readonly FileCounts[],
     { ofRows }: ValueGroups,
-    signal: AbortSignal,
-  ): Promise<Outcome<string | null>> {
-    const target = await platform.chooseTarget({ name: 'compared.csv', beside: null });
-    if (target === null) return done(null);
+    { target, signal }: { readonly target: string; readonly signal: AbortSignal },
+  ): Promise<Outcome<string>> {
     const noted = { target, job: randomUUID(), connection: '', environment: '' };
     return options.unfinished.during(noted, async () => {
       const output = await openOutputFile(target, { passphrase: null });
@@ -248,9 +245,12 @@ export function createComparison(options: ComparisonOptions) {
           if (!name.ok) return name;
           names.push(name.value);
         }
+        // Asked for before anything is begun: the app may lock meanwhile.
+        const target = write ? await platform.chooseTarget({ name: 'compared.csv', beside: null }) : null;
+        if (write && target === null) return done(null);
         const note = names.map((name) => maskNumbers(name).slice(0, 60)).join(', ');
         return await audit.record({ action: 'CompareFiles', cleartext: false, note }, async (add) => {
-          const compared = await compare({ sides, write }, names, abort.signal);
+          const compared = await compare({ sides, target }, names, abort.signal);
           if (compared.ok) add({ rows: compared.value.files.reduce((sum, { rows }) => sum + rows, 0) });
           return compared;
         });

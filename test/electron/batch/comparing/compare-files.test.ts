@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { repeatedBit, ValueRecords } from '../../../../electron/batch/comparing/value-groups.ts';
-import { done } from '../../../../electron/contract/errors.ts';
+import { done, type Outcome } from '../../../../electron/contract/errors.ts';
 import type { Comparison } from '../../../../electron/contract/models/compared.ts';
 import { detokenize, openApp, planOf, type TestApp, valueOf } from '../../../support/batch-app.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
@@ -19,6 +19,12 @@ async function fileSide(name: string, text: string | Buffer, column = 0) {
   const file = path.join(app.folder, name);
   fs.writeFileSync(file, text);
   return { of: 'file', sourceId: await app.open(file), reading: {}, column } as const;
+}
+
+function comparisonOf(outcome: Outcome<Comparison | null>): Comparison {
+  const found = valueOf(outcome);
+  if (found === null) throw new Error('Nothing was compared');
+  return found;
 }
 
 /** Every file under a folder, whatever it is. */
@@ -73,7 +79,7 @@ it('counts of three files are those of maps of texts, and each row is written wi
       await fileSide(`file-${at}.csv`, `token,n\n${own.map((cell, n) => `${cell},${n}`).join('\n')}\n`),
     );
   app.target = path.join(app.folder, 'out.csv');
-  const found = valueOf(await app.batch['compare.files']({ sides, write: true }));
+  const found = comparisonOf(await app.batch['compare.files']({ sides, write: true }));
   const { groups, repeated } = countOf(cells);
   expect(sorted(found.groups)).toEqual(sorted(groups));
   expect(found.files.map((file) => file.repeated)).toEqual(repeated);
@@ -108,7 +114,7 @@ it('equal text is equal in any encoding and form, spaces included; what can’t 
     'b.json',
     JSON.stringify([{ token: 'Müller' }, { token: 'x' }, { token: 'a,b' }, { token: 5 }]),
   );
-  const found = valueOf(await app.batch['compare.files']({ sides: [one, two], write: false }));
+  const found = comparisonOf(await app.batch['compare.files']({ sides: [one, two], write: false }));
   expect(found.files.map(({ rows, blank, leftOut }) => [rows, blank, leftOut])).toEqual([
     [5, 1, 1],
     [4, 0, 1],
@@ -131,7 +137,7 @@ it('a batch that tokenized a file is compared with a file of its tokens', async 
   const token = rows[0]?.cells[0]?.text ?? '';
   const file = await fileSide('tokens.csv', `card,n\n${token},1\nother,2\n`);
   const sides = [{ of: 'batch', jobId, column: 0 } as const, file];
-  const found = valueOf(await app.batch['compare.files']({ sides, write: false }));
+  const found = comparisonOf(await app.batch['compare.files']({ sides, write: false }));
   expect(found.files.map(({ rows: count, blank, repeated }) => [count, blank, repeated])).toEqual([
     [4, 1, { values: 1, rows: 2 }],
     [2, 0, { values: 0, rows: 0 }],
