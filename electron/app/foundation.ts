@@ -83,6 +83,8 @@ export async function openFoundation(
     settle: settleHome(platform.home, options.usualHome, {
       earlier: isOwed ? accountsOfHome(file.read('keychainIndex'), file.read('connections')) : [],
       onSettled: async (id) => {
+        // The settings came with a copy: the passphrase did not.
+        if (id !== homeId && file.read('passphrase')) file.write('passphrase', false);
         if (isOwed || id !== homeId) await storeHomeId(platform.home, { id, isOwed: false });
       },
     }),
@@ -156,6 +158,7 @@ export async function openFoundation(
     idleMs: () => settings().lockAfterMinutes * 60_000,
     secrets: keychain,
     key: secretsKey,
+    isSet: { read: () => file.read('passphrase'), write: (isSet) => file.write('passphrase', isSet) },
     attempts: createUnlockAttempts(
       { read: () => store.read('unlock'), write: (attempts) => store.write('unlock', attempts) },
       entries,

@@ -78,6 +78,7 @@ export const failureCodes = [
   'unlock.wait',
   'unlock.too-short',
   'unlock.passphrase-required', // the administrator asks for a passphrase, and none is set yet
+  'unlock.unsure', // the keychain did not say whether the passphrase was changed
   'unlock.verifier-lost', // the keychain no longer has what the passphrase is checked with
   'reveal.reason-required',
   'reveal.reason-refused', // not one of the administrator's
