@@ -98,6 +98,9 @@ export async function openFoundation(
     (state) => (takingOver = state === 'adopted' ? takeOver() : secretsKey.adopted()),
   );
   const { seals } = sealed;
+  entries.onState(() => {
+    if (entries.state() === 'ready') void seals.settle();
+  });
   const store = withManagedSettings(sealed.store, managed);
   const settings = () => store.read('settings');
   const keysOfConnections = {

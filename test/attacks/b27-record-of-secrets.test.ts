@@ -69,6 +69,34 @@ test('an earlier record is not used with later secrets: the authority that was t
   expect([await again.use(), stored(), lines('ChangedOutside')]).toEqual(['connection.changed', 0, 1]);
 });
 
+test.each(['is used', 'is let alone'])(
+  'nor where the keychain failed at the end of the save, and the connection then %s',
+  async (then) => {
+    const { id, open, enterSecrets, settings, keyring } = await makeHome();
+    const app = await open();
+    value(await app.ask('connections.save', { ...acme, id, extraCa: caPem }));
+    await enterSecrets(app);
+    const old = read(settings());
+    const original = keyring.setPassword.bind(keyring);
+    let writes = 0;
+    keyring.setPassword = (service, name, secret) =>
+      name.includes('connection-key:') && writes++ > 0
+        ? Promise.reject(new Error('The bus timed out'))
+        : original(service, name, secret);
+    value(await app.ask('connections.save', { ...acme, id }));
+    expect(writes).toBe(2);
+    // Till it is settled no secret is given out; whatever the keychain answers next settles it.
+    if (then === 'is used') expect(await app.use()).toBe('keychain.stalled');
+    keyring.setPassword = original;
+    if (then === 'is used') expect(await app.use()).toBe(reached);
+    else await app.ask('connections.test', { id: 'built-in', policy: 'agent' });
+    await app.close();
+    const again = await open(replay(id, old));
+    expect(await again.view()).toMatchObject({ changedOutside: true, apiKey: 'missing' });
+    expect(await again.use()).toBe('connection.changed');
+  },
+);
+
 test('nor the record of a lower environment, nor one without the profile of today', async () => {
   const { id, open, settings, lines } = await makeHome();
   const app = await open();
