@@ -98,9 +98,6 @@ export async function openFoundation(
     (state) => (takingOver = state === 'adopted' ? takeOver() : secretsKey.adopted()),
   );
   const { seals } = sealed;
-  entries.onState(() => {
-    if (entries.state() === 'ready') void seals.settle();
-  });
   const store = withManagedSettings(sealed.store, managed);
   const settings = () => store.read('settings');
   const keysOfConnections = {
@@ -144,6 +141,9 @@ export async function openFoundation(
       managed.extraCa === false
         ? (provided()?.connections ?? []).map(({ extraCa }) => extraCa ?? '').join('\n')
         : null,
+  });
+  entries.onState(() => {
+    if (entries.state() === 'ready') void seals.settle().then(() => connections.settle());
   });
 
   // Audit and privacy

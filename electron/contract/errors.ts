@@ -52,6 +52,7 @@ export const failureCodes = [
   'connection.none',
   'connection.unknown',
   'connection.invalid',
+  'connection.half-removed', // the keychain failed on the way, and has not taken back what it had given away
   'connection.changed', // its record was changed outside of the app; a person has to look at it and save it
   'connection.environment', // not lowered while secrets are stored
   'connection.built-in', // the built-in connection can't be changed that way

@@ -10,6 +10,7 @@ import { createRecordCipher } from '../../electron/storage/encryption.ts';
 import { entryName } from '../../electron/storage/keychain-accounts.ts';
 import { value } from '../support/audit-folder.ts';
 import { acme, makeHome, secretsOfAcme, type EditedFile, type HomeApp } from '../support/edited-home.ts';
+import { failFrom } from '../support/failing-keyring.ts';
 import { openSettingsFile } from '../support/settings-file.ts';
 import { obscured } from '../support/whole-app.ts';
 
@@ -327,6 +328,38 @@ test('a removal that fails on the way leaves the connection with its secrets', a
   keyring.deletePassword = original;
   expect([stored(), await app.use()]).toEqual([2, reached]);
 });
+
+test.each(['the keyring is back', 'a person enters one', 'the app is locked'])(
+  'a removal during which the keyring goes away says so, until %s',
+  async (until) => {
+    const { id, open, keyring, stored, enterSecrets } = await makeHome();
+    for (let number = 0; ; number++) {
+      const app = await open();
+      const { restore } = failFrom(keyring, number, id);
+      const gone = await app.ask('connections.remove', { id });
+      if (gone.ok) {
+        restore();
+        expect(number).toBeGreaterThan(3);
+        return;
+      }
+      const { code } = gone.failure;
+      const left = stored();
+      if (until === 'the app is locked') await app.ask('lock.now', {});
+      restore();
+      if (until === 'the app is locked') await app.ask('lock.unlock', { passphrase: obscured('') });
+      if (until === 'a person enters one') await enterSecrets(app);
+      // Whatever is asked next finds the keyring again, and what was taken is put back.
+      const used = await app.use();
+      const isLost = until === 'the app is locked' && left < 2;
+      const found = [number, code, used, stored()];
+      if (isLost)
+        expect(found).toEqual([number, code, expect.stringMatching(/^credentials|^connection/), left]);
+      else expect(found).toEqual([number, expect.stringMatching(/half-removed|^keychain/), reached, 2]);
+      if (isLost) await enterSecrets(app);
+      await app.close();
+    }
+  },
+);
 
 test('a removal that can’t be written leaves the connection with its secrets', async () => {
   const { id, open, stored } = await makeHome();

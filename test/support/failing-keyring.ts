@@ -40,3 +40,26 @@ export function failAt(
     },
   };
 }
+
+/** From this call on that names `part`, from 0, every call is refused as by a keyring that is away. */
+export function failFrom(
+  keyring: FakeKeyring,
+  number: number,
+  part: string,
+): { readonly restore: () => void } {
+  let left = number;
+  let isAway = false;
+  const { setPassword, getPassword, deletePassword } = keyring;
+  const guard =
+    <T>(run: (service: string, name: string, secret: string) => Promise<T>) =>
+    (service: string, name: string, secret = '') => {
+      isAway ||= name.includes(part) && left-- <= 0;
+      return isAway ? Promise.reject(new Error('The bus timed out')) : run(service, name, secret);
+    };
+  Object.assign(keyring, {
+    setPassword: guard(setPassword),
+    getPassword: guard(getPassword),
+    deletePassword: guard(deletePassword),
+  });
+  return { restore: () => void Object.assign(keyring, { setPassword, getPassword, deletePassword }) };
+}
