@@ -19,8 +19,7 @@ const setPassphrase = (app: HomeApp, current: string, next: string) =>
   app.ask('lock.setPassphrase', { current: obscured(current), next: obscured(next) });
 const accountsIn = ({ entries }: FakeKeyring) =>
   [...entries.keys()].map((name) => name.split(':').slice(1).join(':'));
-const keyOf = ({ entries }: FakeKeyring) =>
-  [...entries].find(([name]) => name.endsWith(':secrets:key'))?.[1];
+const keyOf = ({ entries }: FakeKeyring) => [...entries].find(([name]) => name.endsWith(':secrets:key'))?.[1];
 const isLocked = async (app: HomeApp) => value(await app.ask('app.state', {})).lock.locked;
 
 /** A home with a passphrase, closed. */
