@@ -49,17 +49,16 @@ export function failFrom(
 ): { readonly restore: () => void } {
   let left = number;
   let isAway = false;
-  const { setPassword, getPassword, deletePassword } = keyring;
-  const guard =
-    <T>(run: (service: string, name: string, secret: string) => Promise<T>) =>
-    (service: string, name: string, secret = '') => {
-      isAway ||= name.includes(part) && left-- <= 0;
-      return isAway ? Promise.reject(new Error('The bus timed out')) : run(service, name, secret);
-    };
-  Object.assign(keyring, {
-    setPassword: guard(setPassword),
-    getPassword: guard(getPassword),
-    deletePassword: guard(deletePassword),
-  });
-  return { restore: () => void Object.assign(keyring, { setPassword, getPassword, deletePassword }) };
+  const methods = ['getPassword', 'setPassword', 'deletePassword'] as const;
+  const originals = Object.fromEntries(methods.map((name) => [name, keyring[name]]));
+  for (const method of methods) {
+    const run = keyring[method] as (...given: string[]) => Promise<unknown>;
+    Object.assign(keyring, {
+      [method]: (...given: string[]) => {
+        isAway ||= given[1]?.includes(part) === true && left-- <= 0;
+        return isAway ? Promise.reject(new Error('The bus timed out')) : run(...given);
+      },
+    });
+  }
+  return { restore: () => void Object.assign(keyring, originals) };
 }
