@@ -36,7 +36,8 @@ export interface Connections {
    * address moves to another origin, an authority is added, or policies are removed, the secrets that belonged there are
    * removed first; if they can't be, nothing is changed. The environment is not lowered while a secret stays stored, since colour, typed
    * row count and audit lines follow it. Failures: connection.environment, connection.host, connection.invalid (`subject` names the field),
-   * certificate.invalid, settings.managed (an authority, where the administrator fixed them), connection.unknown, connection.built-in, keychain.*, file.*.
+   * certificate.invalid, settings.managed (an authority, where the administrator fixed them), connection.unknown, connection.built-in, keychain.*, file.*;
+   * connection.unsettled, where it is saved, and what it was before could still be put back.
    */
   save(draft: ConnectionDraft): Promise<Outcome<{ id: string }>>;
   /** Stores what a test of a policy found, in place of what was found before. Failures: connection.unknown, file.*. */
@@ -262,7 +263,7 @@ export function createConnections({
       return known === undefined ? [...all, next] : all.map((one) => (one === known ? next : one));
     };
     const written = await write(changed.id, () => ({ connections: withNext() }));
-    if (!written.ok) return written;
+    if (!written.ok && written.failure.code !== 'connection.unsettled') return written;
     const next = changed;
     // The built-in service has another port at each start and is the same.
     if (before && !next.builtIn && before.baseUrl !== next.baseUrl) {
@@ -275,7 +276,7 @@ export function createConnections({
       const moved = store.write('active', policy === undefined ? null : { connectionId: next.id, policy });
       if (!moved.ok) return moved;
     }
-    return done({ id: next.id });
+    return written.ok ? done({ id: next.id }) : written;
   }
 
   const connections: Connections = {
