@@ -367,6 +367,34 @@ test.each(['the keyring is back', 'a person enters one', 'the app is locked'])(
   },
 );
 
+test.each<[string, (app: HomeApp, id: string) => Promise<unknown>]>([
+  ['authority', (app, id) => app.ask('connections.save', { ...acme, id, extraCa: caPem })],
+  ['profile that nobody agreed to', (app, id) => importProfile(app, id, { headers: { 'X-To': '1' } })],
+])('nor are secrets that it took put back to an added %s', async (what, change) => {
+  let asked = 0;
+  const { id, open, keyring, stored } = await makeHome({
+    platform: { confirm: () => Promise.resolve((asked++, null)) },
+  });
+  const app = await open();
+  const original = keyring.deletePassword.bind(keyring);
+  let removed = 0;
+  let restore = (): void => undefined;
+  keyring.deletePassword = async (service, name) => {
+    const isGone = await original(service, name);
+    // From the first that is gone on, the keyring is away.
+    if (isGone && name.includes(`:${id}:`) && ++removed === 1) ({ restore } = failFrom(keyring, 0, id));
+    return isGone;
+  };
+  expect(await app.ask('connections.remove', { id })).toEqual(failed('connection.half-removed'));
+  if (what === 'authority') expect(await change(app, id)).toEqual(failed('connection.half-removed'));
+  expect(stored()).toBeLessThan(2);
+  restore();
+  await change(app, id);
+  const isDropped = what === 'authority';
+  expect([await app.use(), asked]).toEqual(isDropped ? ['credentials.missing', 0] : [reached, 1]);
+  expect((await app.view())?.['profile']).toMatchObject({ name: null });
+});
+
 test('a removal that can’t be written leaves the connection with its secrets', async () => {
   const { id, open, stored } = await makeHome();
   let isFull = false;
