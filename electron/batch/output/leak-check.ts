@@ -1,7 +1,7 @@
 import type { Remaining } from '../../contract/models/batch.ts';
 import { cleartext, type Cleartext, openCleartext } from '../../util/cleartext.ts';
 import type { Format } from '../reading/read-rows.ts';
-import type { JsonPiece, Table, Units } from '../reading/table.ts';
+import type { RowPiece, Table, Units } from '../reading/table.ts';
 import { shortestCard, someCard } from '../../masking/cards.ts';
 import { cardsIn } from '../../masking/masking.ts';
 import { plainText } from '../../masking/plain-text.ts';
@@ -47,7 +47,7 @@ interface Place {
 
 /** `holds`: whether what is written can hold a cell; one that it can't is left empty. */
 export function createLeakCheck(
-  { delimiter, newline, json }: Pick<Format, 'delimiter' | 'newline' | 'json'>,
+  { delimiter, newline }: Pick<Format, 'delimiter' | 'newline'>,
   sent: SentValues,
   holds: (cell: string) => boolean = () => true,
 ): LeakCheck {
@@ -172,10 +172,13 @@ export function createLeakCheck(
     sent.findTexts(units, from, to, foundText);
   }
 
-  /** Names of members, and values that are no column. */
-  function lookBetween({ from, to, column }: JsonPiece): void {
+  /** What is in no column: names of members, and values that nobody asked for. */
+  function lookBetween({ from, to, column }: RowPiece): void {
     const text = table?.text(from, to) ?? cleartext('');
+    fieldColumn = column;
     if ((openCleartext(text).match(anyDigit)?.length ?? 0) >= minDigits) copiedField(text, column);
+    else sent.findTexts(units, from, to, foundText);
+    fieldColumn = null;
   }
 
   function copiedField(field: Cleartext, column: number): void {
@@ -199,7 +202,7 @@ export function createLeakCheck(
     },
     copied(from, to) {
       if (from >= to) return;
-      const pieces = json === undefined ? null : (table?.jsonPieces(index, from, to) ?? null);
+      const pieces = table?.pieces(index, from, to) ?? null;
       if (pieces === null) {
         look(from, to);
         return;

@@ -7,6 +7,7 @@ import { yieldsCleartext, yieldsMasks, type ColumnWork } from '../planning/plan.
 import { hideFlawed } from '../reading/fit.ts';
 import type { Chunk, Format } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
+import { isDelimited } from '../../contract/row-kinds.ts';
 import { headerIndex } from '../../contract/table-place.ts';
 import { asCode, codeOfRow, rowStates, type ChunkResults } from '../storing/results.ts';
 import { kindsSent } from '../viewing/result-rows.ts';
@@ -211,8 +212,7 @@ export function createOutputRows({
     writeAbove(above) {
       const header = headerIndex(format);
       if (header === null && failedOnly) output.line([...errorColumns, ...names]);
-      // The columns of JSON have names without a header.
-      else if (format.json !== undefined && !output.keepsDelimiter) writeNames();
+      else if (!isDelimited(format) && !output.keepsDelimiter) writeNames();
       for (let row = 0; row < (above?.count ?? 0); row++) {
         if (above === null) break;
         if (row === header) writeHeader(above, row);
@@ -397,6 +397,10 @@ function resultOf({ plan, kind }: ColumnWork, result: string, choice: ExportCont
 
 const showsResult = ({ plan }: ColumnWork, { content }: ExportContent): boolean =>
   content !== 'tokens' || !yieldsMasks(plan.operation);
+
+/** Whether an export has columns that its source has not. */
+export const addsColumns = (work: readonly ColumnWork[], choice: ExportContent): boolean =>
+  work.some((one) => (one.plan.into === 'beside' && showsResult(one, choice)) || hasMatchColumn(one, choice));
 
 const hasMatchColumn = ({ plan }: ColumnWork, { rows }: ExportContent): boolean =>
   plan.operation === 'match' && (rows === 'all' || rows === 'shown');

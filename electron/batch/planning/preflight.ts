@@ -252,8 +252,10 @@ export async function runPreflight(
           empty += 1;
           continue;
         }
-        const isText = table.jsonKind(r, plan.column) !== 'other';
-        if (!isText || !fits(value, kind, rules[w] ?? { operation: plan.operation, maxLength })) {
+        if (
+          !table.isText(r, plan.column) ||
+          !fits(value, kind, rules[w] ?? { operation: plan.operation, maxLength })
+        ) {
           counts.unfit += 1;
           const found = unfit[w];
           if (found !== undefined && ++found.count === 1) found.row = chunk.start.row + r;

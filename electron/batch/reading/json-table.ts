@@ -39,7 +39,7 @@ export async function readJsonTable(bytes: ByteSource, rows: 'lines' | 'array'):
       // Only the first object has a bracket before it.
       const begins = table.slice(table.rowStart(row), table.rowStart(row) + 1);
       const isFirst = row === 0 && start.row === 1;
-      if (table.hasBadQuotes(row) || (begins !== '{' && !isFirst)) return failed('file.json-damaged');
+      if (table.isBroken(row) || (begins !== '{' && !isFirst)) return failed('file.json-damaged');
       last = table.slice(table.rowStart(row), table.rowEnd(row));
     }
   }

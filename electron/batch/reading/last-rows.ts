@@ -5,7 +5,8 @@ import { openCleartext } from '../../util/cleartext.ts';
 import { codecOf } from './encodings.ts';
 import { layoutOf } from './layout.ts';
 import type { Format } from './read-rows.ts';
-import { findRows, lineEndOf } from './row-spans.ts';
+import { lineEndOf } from './row-kind.ts';
+import { findRows } from './row-spans.ts';
 import { Table } from './table.ts';
 
 /** One of the last rows of a file. */

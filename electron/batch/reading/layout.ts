@@ -1,12 +1,12 @@
 import type { Delimiter, Encoding, Guesses, Layout, Reading } from '../../contract/models/batch.ts';
 import { codecOf } from './encodings.ts';
 import { guessDelimiter, separatorLine } from './guess-table.ts';
-import type { Newline } from './row-spans.ts';
+import type { Newline } from './row-kind.ts';
 import { placeOf } from '../../contract/table-place.ts';
 
 /*
  * How rows are taken apart into columns. Who reads, stores or writes rows hands a layout on and does not look into it:
- * only `row-spans.ts` takes rows apart by it, and `row-output.ts` writes them so.
+ * only the kinds of `row-spans.ts` take rows apart by it and write them so.
  */
 
 /** What the person chose; the rest is detected. */

@@ -15,8 +15,9 @@ import { createRowMask, describeColumns, showTitle } from './columns.ts';
 import { fits, hideAnywhere, isBlankCell, isScientific, passesLuhn } from './fit.ts';
 import { beginning, endOf, readRows, type Chunk, type Format } from './read-rows.ts';
 import type { LastRow } from './last-rows.ts';
-import { lineEndOf } from './row-spans.ts';
+import { lineEndOf } from './row-kind.ts';
 import type { OpenSource } from './sources.ts';
+import { isDelimited } from '../../contract/row-kinds.ts';
 import { rowsAbove } from '../../contract/table-place.ts';
 import { openGuesses, readingOf, type ReadingOverrides } from './layout.ts';
 import { isBlank } from '../../util/blank.ts';
@@ -134,7 +135,7 @@ export async function noticedRows(
       if (notice.kind === 'formula-unevaluated')
         return openCleartext(value) === '' && start.row + index >= notice.row;
       if (notice.kind !== 'value-unfit' || planned === undefined || isBlankCell(value)) return false;
-      return table.jsonKind(index, planned.column) === 'other' || !fits(value, planned.kind, planned);
+      return !table.isText(index, planned.column) || !fits(value, planned.kind, planned);
     };
     for (let index = 0; index < table.count; index++) {
       if (!isNoticed(index)) continue;
@@ -266,7 +267,7 @@ export function rowNotices(
     if (kind !== undefined) add(kind, index);
   }
   // The quotes of a workbook's copy are our own.
-  if (converted === null)
+  if (converted === null && isDelimited(format))
     for (const { kind, rows } of rowsWithQuotes(chunk, format)) for (const index of rows) add(kind, index);
   return [...notices.values()];
 }

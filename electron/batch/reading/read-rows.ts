@@ -4,7 +4,8 @@ import type { Reading } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
 import { codecOf } from './encodings.ts';
-import { findRows, type Newline } from './row-spans.ts';
+import type { Newline } from './row-kind.ts';
+import { findRows } from './row-spans.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import { layoutOf } from './layout.ts';
 import { headerIndex, rowsAbove } from '../../contract/table-place.ts';
@@ -135,8 +136,7 @@ export async function* readRows(
     }
     const consumed = Math.min((spans.rowStarts[spans.count] ?? 0) * viewUnit, visible.length);
     const bytes = visible.subarray(0, consumed);
-    // Members stand in any order, so all of them are found.
-    const dialect = maxFields === undefined || layout.json !== undefined ? null : { ...layout, newline };
+    const dialect = maxFields === undefined ? null : { ...layout, newline };
     const all = new Table({ encoding, bytes, view }, spans, undefined, dialect);
     const table = above === 0 ? all : all.rows(above, spans.count);
     const end = { offset: position.offset + consumed, row: position.row + table.count };

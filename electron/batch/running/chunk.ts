@@ -74,7 +74,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       else if (isBlankCell(value)) slots.push(blank);
       else if (before !== undefined && before.states[r] !== rowStates.failed)
         slots.push(earlierSlot(before, r));
-      else if (table.jsonKind(r, plan.column) === 'other') slots.push(noText);
+      else if (!table.isText(r, plan.column)) slots.push(noText);
       else if (!fits(value, kind, rule)) slots.push(unfit);
       else if (
         before !== undefined &&
