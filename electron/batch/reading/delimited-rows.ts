@@ -18,7 +18,7 @@ export const delimitedRows = (layout: Layout): RowKind => ({
   find,
   read,
   brokenCode: 'row.unclosed-quote',
-  looksIntoValues: false,
+  values: 'whole',
   isOrdered: true,
   takesPlainWords: true,
   misfit: 'row.malformed',

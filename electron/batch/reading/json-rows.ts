@@ -21,8 +21,7 @@ export const jsonRows = (table: JsonTable): RowKind => ({
   find: (text, extent) => findJsonRows(text, table, extent),
   read: (raw, form) => (form === 'text' && raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw),
   brokenCode: 'row.malformed',
-  // Escapes.
-  looksIntoValues: true,
+  values: 'escaped',
   isOrdered: false,
   // A member that a row lacks is not added to it.
   takesPlainWords: false,

@@ -25,9 +25,11 @@ const lookedBytes = 64 * 1024;
  */
 export async function readLastRows(
   source: Pick<ByteSource, 'identity' | 'read'>,
-  format: Pick<Format, 'encoding' | 'newline' | 'delimiter' | 'quote'>,
+  format: Pick<Format, 'encoding' | 'newline' | 'delimiter' | 'quote' | 'records'>,
   from: number,
 ): Promise<Outcome<LastRow[]>> {
+  // No line end tells where one of these begins.
+  if (format.records?.lines === false) return done([]);
   const { size } = source.identity;
   const codec = codecOf(format.encoding);
   const unit = codec.viewUnit;
@@ -51,7 +53,7 @@ export async function readLastRows(
   while (end > 0 && rows.length < maxRowsBelow) {
     const at = view.lastIndexOf(lineEnd, end - 2) + 1;
     const line = view.slice(at, end);
-    const quotes = format.quote === 'none' ? 0 : line.split('"').length - 1;
+    const quotes = format.quote === 'none' || format.records !== undefined ? 0 : line.split('"').length - 1;
     if (quotes % 2 === 1) break;
     const spans = findRows(line, {
       ...layoutOf(format),

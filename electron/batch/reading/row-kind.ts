@@ -20,7 +20,7 @@ export interface RowSpans {
   readonly count: number;
   /** Where each row begins; one more, where the last one ends, its line end included. */
   readonly rowStarts: Int32Array;
-  /** Which of `fieldEnds` is each row's first; one more for the end. */
+  /** Which of `fieldEnds` is each row's first; one more for the end. A row without fields goes out as it is. */
   readonly firstFields: Int32Array;
   /** Where each field ends, quotes included. */
   readonly fieldEnds: Int32Array;
@@ -83,8 +83,8 @@ export interface RowKind {
   read(raw: string, form: FieldForm, column: number): string;
   /** Why a row in `broken` fails. */
   readonly brokenCode: FailureCode;
-  /** Whether values have characters that no byte of the text shows, or the text bytes that no value has. */
-  readonly looksIntoValues: boolean;
+  /** Whether a value is the text of its bytes, may be escaped there, or cut out of it within a character. */
+  readonly values: 'whole' | 'escaped' | 'cut';
   /** Whether each row has its fields in the order of the columns. */
   readonly isOrdered: boolean;
   /** Whether a plain word in place of a cell is sure to be read from there. */

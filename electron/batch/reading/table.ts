@@ -119,7 +119,7 @@ export class Table {
 
   #containing(row: number, position: number): number {
     for (let column = 0; column < this.#found(row); column++)
-      if (position >= this.fieldStart(row, column) && position <= this.fieldEnd(row, column)) return column;
+      if (position >= this.fieldStart(row, column) && position < this.fieldEnd(row, column)) return column;
     return 0;
   }
 
@@ -265,6 +265,14 @@ export class Table {
     return this.slice(this.fieldStart(row, column), this.fieldEnd(row, column));
   }
 
+  /** All of a row but its line end, one character for each unit: what has several is shown as other signs. */
+  lineOf(row: number): Cleartext {
+    const [start, end] = [this.rowStart(row), this.rowEnd(row)];
+    const decoded = this.#decode(start, end);
+    const text = decoded.length === end - start ? decoded : this.#view.slice(start, end);
+    return cleartext(text.replace(/[\r\n\x85]+$/, ''));
+  }
+
   /** A row as the source has it, its line end included. */
   rowBytes(row: number): Buffer {
     const end = this.rowEnd(row) * this.#unit;
@@ -293,13 +301,16 @@ export class Table {
     const isClean = this.#isClean(0, this.#bytes.length);
     const hasNul = this.#view.includes('\0');
     const firstName = names?.[0];
+    const looksAtValues = kind.values === 'escaped' || (kind.values === 'cut' && (hasNul || !this.#isAscii));
     for (let row = 0; row < this.count; row++) {
       const start = this.rowStart(row);
       const end = this.rowEnd(row);
       let flaw: FailureCode | null = null;
+      if (this.#found(row) === 0) continue;
       if (this.isBroken(row)) flaw = kind.brokenCode;
       else if (!isClean && !this.#isClean(start, end)) flaw = 'row.bad-encoding';
-      else if (kind.looksIntoValues) flaw = this.#flawOfValues(row);
+      else if (looksAtValues) flaw = this.#flawOfValues(row);
+      else if (kind.values !== 'whole') continue;
       else if (hasNul && this.#view.slice(start, end).includes('\0')) flaw = 'row.nul';
       else if (
         end - start > tableLimits.field &&

@@ -1,9 +1,51 @@
+import { presetOf } from '../../../electron/contract/record-presets.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import type { Exported, Job, Notice, Preview, Remaining } from '../../../electron/contract/models/batch.ts';
 import type { Mapping } from '../../../electron/contract/models/mapping.ts';
 import type { FakeOptions } from './fake-bridge.ts';
 import * as data from './fake-data.ts';
 
+const entries = [
+  '101 053200010640000012611260730A094101FEDERAL RESERVE        FIRST BANK                     ',
+  '5220ACME CORP                            1234567890PPDPAYROLL   261126261127   1053200010000001',
+  '6220532020170                 0000456200ID1            MUELLER JUERGEN         1053200010000001',
+  '705INVOICE 1                                                                       00010000001',
+  '6220532044930                 0000012500ID2            SMITH JOHN              0053200010000002',
+  '6220532011120                 0000890000ID3            GARCIA LOPEZ ANA        0053200010000003',
+  '822000000400159608200000000000000001358700000000001234567890                         053200010000001',
+].map((line) =>
+  line.startsWith('6')
+    ? `${line.slice(0, 12)}${'•'.repeat(16)} ${line.slice(29, 94)}`
+    : line.padEnd(94).slice(0, 94),
+);
+const nacha = presetOf('nacha');
+
+/** A file of records as main shows it. */
+const recordPreview: Preview = {
+  ...data.preview,
+  source: { ...data.preview.source, name: 'payroll-1126.ach' },
+  reading: { encoding: 'utf-8', delimiter: ',', header: false, records: nacha },
+  guesses: { encoding: null, delimiter: null, header: false, records: true },
+  byteOrderMark: false,
+  columns: nacha.columns.map(({ name }, index) => ({
+    index,
+    name,
+    looksLike: name === 'Account number' ? 'card' : 'text',
+    content: name === 'Account number' ? 'cleartext' : null,
+    masked: name === 'Account number',
+  })),
+  rows: entries.map((line) =>
+    nacha.columns.map(({ start, width }) =>
+      line.startsWith('6') ? line.slice(start - 1, start - 1 + width).trim() : '',
+    ),
+  ),
+  above: [],
+  records: { lines: entries, proposed: nacha },
+  notices: [
+    { kind: 'total-stays', row: 1, column: 'The entry hash', count: 1, figure: '0015960820' },
+    { kind: 'records-others', row: 1, column: null, count: 4 },
+  ],
+};
 export const acme = { connectionId: data.production.id, policy: 'analyst' };
 export const acmeService = {
   ...data.service,
@@ -543,6 +585,7 @@ export const batchScenes: Record<string, FakeOptions> = {
       }),
     },
   },
+  records: { state: inProduction, answers: { 'batch.preview': () => done(recordPreview) } },
   exporting: {
     state: inProduction,
     jobs: [finished],
