@@ -5,20 +5,29 @@ import type { Mapping } from '../../../electron/contract/models/mapping.ts';
 import type { FakeOptions } from './fake-bridge.ts';
 import * as data from './fake-data.ts';
 
-const entries = [
-  '101 053200010640000012611260730A094101FEDERAL RESERVE        FIRST BANK                     ',
-  '5220ACME CORP                            1234567890PPDPAYROLL   261126261127   1053200010000001',
-  '6220532020170                 0000456200ID1            MUELLER JUERGEN         1053200010000001',
-  '705INVOICE 1                                                                       00010000001',
-  '6220532044930                 0000012500ID2            SMITH JOHN              0053200010000002',
-  '6220532011120                 0000890000ID3            GARCIA LOPEZ ANA        0053200010000003',
-  '822000000400159608200000000000000001358700000000001234567890                         053200010000001',
-].map((line) =>
-  line.startsWith('6')
-    ? `${line.slice(0, 12)}${'•'.repeat(16)} ${line.slice(29, 94)}`
-    : line.padEnd(94).slice(0, 94),
-);
 const nacha = presetOf('nacha');
+
+/** An entry, with its account number as main masks it. */
+const entry = (amount: number, id: string, name: string, trace: number): string =>
+  [
+    '622',
+    '053200017',
+    '•'.repeat(16).padEnd(17),
+    String(amount).padStart(10, '0'),
+    id.padEnd(15),
+    name.padEnd(22),
+    '  0',
+    `05320001${String(trace).padStart(7, '0')}`,
+  ].join('');
+const entries = [
+  '101 053200010064000001261126073 0A094101FEDERAL RESERVE        FIRST BANK',
+  '5220ACME CORP                           1234567890PPDPAYROLL   261126261127   1053200010000001',
+  entry(456_200, 'ID1', 'MUELLER JUERGEN', 1),
+  '705INVOICE 1                                                                       00010000001',
+  entry(12_500, 'ID2', 'SMITH JOHN', 2),
+  entry(890_000, 'ID3', 'GARCIA LOPEZ ANA', 3),
+  '822000000400159600030000000000000000013587001234567890                         053200010000001',
+].map((line) => line.padEnd(94));
 
 /** A file of records as main shows it. */
 const recordPreview: Preview = {
@@ -34,15 +43,16 @@ const recordPreview: Preview = {
     content: name === 'Account number' ? 'cleartext' : null,
     masked: name === 'Account number',
   })),
+  // Records of other types have no cells.
   rows: entries.map((line) =>
-    nacha.columns.map(({ start, width }) =>
-      line.startsWith('6') ? line.slice(start - 1, start - 1 + width).trim() : '',
-    ),
+    line.startsWith('6')
+      ? nacha.columns.map(({ start, width }) => line.slice(start - 1, start - 1 + width).trim())
+      : [],
   ),
   above: [],
   records: { lines: entries, proposed: nacha },
   notices: [
-    { kind: 'total-stays', row: 1, column: 'The entry hash', count: 1, figure: '0015960820' },
+    { kind: 'total-stays', row: 1, column: 'The entry hash', count: 1, figure: '0015960003' },
     { kind: 'records-others', row: 1, column: null, count: 4 },
   ],
 };
