@@ -124,12 +124,19 @@ export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent
   };
 }
 
-/** The pointers of all values in the first rows that are no objects or arrays, in their order; so many at most. */
-export function findPointers(text: string, rows: JsonTable['rows'], max: number): string[] {
+/**
+ * The pointers of all values in the first rows that are no objects or arrays, in their order; so many at most. `isEnd`:
+ * whether nothing follows the text.
+ */
+export function findPointers(
+  text: string,
+  rows: JsonTable['rows'],
+  { max, isEnd }: { readonly max: number; readonly isEnd: boolean },
+): string[] {
   const found = new Set<string>();
   const scanner = createScanner(text, false);
-  const extent = { isEnd: false, until: text.length };
-  for (let start = 0, count = 0; count < maxLookedAt; count++) {
+  const extent = { isEnd, until: text.length };
+  for (let start = 0, count = 0; start < text.length && count < maxLookedAt; count++) {
     const row = rows === 'lines' ? lineAt(text, start, extent) : elementAt(text, start, extent);
     if (row === null) break;
     if (!row.isBlank)

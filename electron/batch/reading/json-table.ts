@@ -20,9 +20,9 @@ export async function readJsonTable(bytes: ByteSource, rows: 'lines' | 'array'):
   if (!head.ok) return head;
   const codec = codecOf('utf-8');
   const isWhole = head.value.length === bytes.identity.size;
-  const text =
-    codec.view(head.value).replace(/^\xef\xbb\xbf/, '') + (isWhole && rows === 'lines' ? '\n' : '');
-  const pointers = findPointers(text, rows, tableLimits.columns).filter(({ length }) => length <= maxPointer);
+  const text = codec.view(head.value).replace(/^\xef\xbb\xbf/, '');
+  const found = findPointers(text, rows, { max: tableLimits.columns, isEnd: isWhole });
+  const pointers = found.filter(({ length }) => length <= maxPointer);
   if (pointers.length === 0) {
     const damaged = rows === 'array' && isWhole;
     return damaged ? failed('file.json-damaged') : failed('file.not-a-table', { subject: 'JSON file' });

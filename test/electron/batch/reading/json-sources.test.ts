@@ -201,6 +201,12 @@ describe('JSON Lines', () => {
 describe('an array', () => {
   const array = '[ {"a":"t1","n":1},\n  {"n":2, "a":"t2"}\n, {} ]\n';
 
+  it.each(['[{"a":"t1"}]', '[\n{"a":"t1"}\n]\n'])('of one object is a table: %s', async (text) => {
+    const { sourceId } = valueOf(await drop('a.json', text));
+    const { bytes } = await exportOf(await runOn(sourceId, [detokenize(0)]));
+    expect(bytes.toString()).toBe(text.replace('t1', '<t1>'));
+  });
+
   it('is a table as lines are, and stays one array', async () => {
     const { sourceId } = valueOf(await drop('a.json', array));
     const job = await runOn(sourceId, [detokenize(0)]);
