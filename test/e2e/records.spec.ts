@@ -26,7 +26,7 @@ const records = [
 async function tabTo(page: Page, name: string): Promise<void> {
   const control = page.getByLabel(name, { exact: true });
   for (let times = 0; times < 80; times++) {
-    if (await control.evaluate((element) => element === document.activeElement)) return;
+    if (await control.evaluate((element) => element.matches(':focus'))) return;
     await page.keyboard.press('Tab');
   }
   throw new Error(`no way to ${name} by keys`);

@@ -165,27 +165,29 @@ export class Table {
     return cleartext(this.#decode(from, to));
   }
 
-  /** What of a row is in its columns and what is between them, in its order; null where nothing but a delimiter is. */
-  pieces(row: number, from: number, to: number): RowPiece[] | null {
-    if (this.#spans.fieldStarts === undefined) return null;
-    const all = Array.from({ length: this.#found(row) }, (_, column) => ({ column }));
-    const pieces: RowPiece[] = [];
+  /** Tells what of a row is in its columns and what is between them, in its order. False where only a delimiter is. */
+  eachPiece(row: number, from: number, to: number, visit: (piece: RowPiece) => void): boolean {
+    const { fieldStarts, fieldEnds, firstFields, kind } = this.#spans;
+    if (fieldStarts === undefined) return false;
+    const first = firstFields[row + this.#skipped] ?? 0;
+    const found = this.#found(row);
+    const all = kind.isOrdered ? null : Array.from({ length: found }, (_, column) => ({ column }));
+    const order = all === null ? null : this.inOrder(row, all);
     let at = from;
     let column = 0;
-    const add = (end: number, isField: boolean): void => {
-      const until = Math.min(end, to);
-      if (until > at) pieces.push({ from: at, to: until, column, isField });
-      at = Math.max(at, until);
-    };
-    for (const field of this.inOrder(row, all)) {
-      const [start, end] = [this.fieldStart(row, field.column), this.fieldEnd(row, field.column)];
-      if (end <= from || start >= to) continue;
-      add(start, false);
-      ({ column } = field);
-      add(end, this.form(row, column) !== 'none');
+    for (let n = 0; n < found && at < to; n++) {
+      const next = order?.[n]?.column ?? n;
+      const start = fieldStarts[first + next] ?? 0;
+      const end = Math.min(fieldEnds[first + next] ?? 0, to);
+      if (end <= at) continue;
+      if (start > at) visit({ from: at, to: Math.min(start, to), column, isField: false });
+      at = Math.max(at, start);
+      column = next;
+      if (end > at) visit({ from: at, to: end, column, isField: this.form(row, column) !== 'none' });
+      at = Math.max(at, end);
     }
-    add(to, false);
-    return pieces;
+    if (at < to) visit({ from: at, to, column, isField: false });
+    return true;
   }
 
   /** Columns in the order in which a row has them: the members of an object come in any. */
@@ -301,7 +303,8 @@ export class Table {
     const isClean = this.#isClean(0, this.#bytes.length);
     const hasNul = this.#view.includes('\0');
     const firstName = names?.[0];
-    const looksAtValues = kind.values === 'escaped' || (kind.values === 'cut' && (hasNul || !this.#isAscii));
+    const mayBeCut = !this.#isAscii && !codecOf(this.encoding).singleByte;
+    const looksAtValues = kind.values === 'escaped' || (kind.values === 'cut' && (hasNul || mayBeCut));
     for (let row = 0; row < this.count; row++) {
       const start = this.rowStart(row);
       const end = this.rowEnd(row);
