@@ -63,9 +63,13 @@ export interface Connections {
   ): Promise<Outcome<{ id: string }>>;
   /**
    * With its secrets; if those can't be removed it stays. Answers what puts all of it back, which holds the secrets in
-   * memory. Failures: connection.unknown, keychain.*, file.*.
+   * memory. Failures: connection.unknown, keychain.*, file.*, and then nothing is changed; connection.half-removed.
    */
   remove(id: string): Promise<Outcome<RestoreConnection>>;
+  /** Tries again to store what a removal that failed left out of the keychain (connection.half-removed). */
+  settle(): Promise<void>;
+  /** What is left out is not stored any more: its values are forgotten. For lock and close. */
+  forgetOwed(): void;
   /** As the keychain says. Failures: connection.unknown, connection.changed, keychain.*. */
   hasSecrets(id: string): Promise<Outcome<boolean>>;
   /**
@@ -112,6 +116,8 @@ export interface ConnectionsOptions {
   readonly onlyAuthorities?: () => string | null;
 }
 
+type Failed = Extract<Outcome<never>, { ok: false }>;
+
 const environmentRank: Record<Environment, number> = { development: 0, test: 1, production: 2 };
 
 export function createConnections({
@@ -124,6 +130,15 @@ export function createConnections({
   isAllowedHost = () => true,
   onlyAuthorities = () => null,
 }: ConnectionsOptions): Connections {
+  /** What stores again the secrets that removals took which failed on the way. In memory alone. */
+  const owed = new Map<string, () => Promise<Outcome<null>>>();
+  // Each reads a record, asks the keychain and writes the record: what another wrote meanwhile would be lost.
+  const queue = createSerialQueue();
+
+  async function settle(): Promise<void> {
+    for (const [id, put] of owed) if ((await put()).ok && owed.get(id) === put) owed.delete(id);
+  }
+
   function list(): Connection[] {
     const given = store.read('kinds');
     return store
@@ -367,10 +382,7 @@ export function createConnections({
       const gone = await removeSecrets(new Set([...indexedAccounts(id), ...accountsOf(found.value)]));
       const certificate = gone.ok ? await certificates.remove(found.value) : gone;
       const withoutKey = certificate.ok ? await seals.forgetKey(id) : certificate;
-      if (!withoutKey.ok) {
-        await putSecretsBack();
-        return withoutKey;
-      }
+      if (!withoutKey.ok) return keepAfter(withoutKey);
       const without = <T>({ [id]: _, ...others }: Record<string, T>): Record<string, T> => others;
       const removed = await seals.keep(id, () => ({
         connections: store.read('connections').filter((connection) => connection.id !== id),
@@ -379,10 +391,19 @@ export function createConnections({
         profiles: without(store.read('profiles')),
         ...(store.read('active')?.connectionId === id && { active: null }),
       }));
-      if (removed.ok) return done(restore);
-      await putSecretsBack();
-      return removed;
+      return removed.ok ? done(restore) : keepAfter(removed);
+
+      /** It stays. Where the keychain does not take its secrets now, they are stored as soon as it does. */
+      async function keepAfter(failure: Failed): Promise<Failed> {
+        const put = () => putSecretsBack(() => owed.get(id) === put);
+        owed.set(id, put);
+        await settle();
+        return owed.has(id) ? failed('connection.half-removed') : failure;
+      }
     },
+
+    settle: () => queue(settle),
+    forgetOwed: () => owed.clear(),
 
     active: () => store.read('active'),
 
@@ -402,6 +423,7 @@ export function createConnections({
       return account.ok ? removeSecrets([account.value]) : account;
     },
     async secret(id, secret) {
+      if (owed.has(id)) await queue(settle);
       const account = accountOf(id, secret);
       return account.ok ? keychain.read(account.value) : account;
     },
@@ -444,8 +466,6 @@ export function createConnections({
       return pair;
     },
   };
-  // Each reads a record, asks the keychain and writes the record: what another wrote meanwhile would be lost.
-  const queue = createSerialQueue();
   return {
     ...connections,
     save: (draft) => queue(() => connections.save(draft)),

@@ -52,6 +52,7 @@ export const failureCodes = [
   'connection.none',
   'connection.unknown',
   'connection.invalid',
+  'connection.half-removed', // the keychain failed on the way, and has not taken back what it had given away
   'connection.changed', // its record was changed outside of the app; a person has to look at it and save it
   'connection.environment', // not lowered while secrets are stored
   'connection.built-in', // the built-in connection can't be changed that way
@@ -78,6 +79,7 @@ export const failureCodes = [
   'unlock.wait',
   'unlock.too-short',
   'unlock.passphrase-required', // the administrator asks for a passphrase, and none is set yet
+  'unlock.unsure', // the keychain did not say whether the passphrase was changed
   'unlock.verifier-lost', // the keychain no longer has what the passphrase is checked with
   'reveal.reason-required',
   'reveal.reason-refused', // not one of the administrator's

@@ -296,6 +296,11 @@ export const serviceMessages = {
         : `This connection is not complete: ${f.subject}.`,
       'Correct it and save again.',
     ),
+  'connection.half-removed': () =>
+    message(
+      'The keychain failed while the connection was being removed. The connection stays.',
+      'Its API key and passwords are stored again as soon as the keychain answers. If you lock or quit Tokendesk before that, those that are missing must be entered again.',
+    ),
   'connection.changed': () =>
     message(
       'This connection may have been changed outside of Tokendesk. Its secrets were removed.',

@@ -131,7 +131,8 @@ test('an undo that fails on the way can be tried again', async () => {
       : original(service, name, secret);
   expect(await all.app.ask('connections.undoRemove', { id: all.id })).toEqual(failed('keychain.stalled'));
   value(await all.app.ask('connections.undoRemove', { id: all.id }));
-  expect(stored).toBe(4);
+  // What was stored at the first try stays.
+  expect(stored).toBe(3);
   expect(left(all)).toMatchObject({ secrets: 2, connections: 1, active: { connectionId: all.id } });
 });
 

@@ -40,3 +40,25 @@ export function failAt(
     },
   };
 }
+
+/** From this call on that names `part`, from 0, every call is refused as by a keyring that is away. */
+export function failFrom(
+  keyring: FakeKeyring,
+  number: number,
+  part: string,
+): { readonly restore: () => void } {
+  let left = number;
+  let isAway = false;
+  const methods = ['getPassword', 'setPassword', 'deletePassword'] as const;
+  const originals = Object.fromEntries(methods.map((name) => [name, keyring[name]]));
+  for (const method of methods) {
+    const run = keyring[method] as (...given: string[]) => Promise<unknown>;
+    Object.assign(keyring, {
+      [method]: (...given: string[]) => {
+        isAway ||= given[1]?.includes(part) === true && left-- <= 0;
+        return isAway ? Promise.reject(new Error('The bus timed out')) : run(...given);
+      },
+    });
+  }
+  return { restore: () => void Object.assign(keyring, originals) };
+}
