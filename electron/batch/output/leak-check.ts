@@ -1,5 +1,5 @@
 import type { Remaining } from '../../contract/models/batch.ts';
-import { cleartext, type Cleartext, openCleartext } from '../../util/cleartext.ts';
+import { type Cleartext, openCleartext } from '../../util/cleartext.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { RowPiece, Table, Units } from '../reading/table.ts';
 import { shortestCard, someCard } from '../../masking/cards.ts';
