@@ -1,5 +1,6 @@
 import type { Notice } from '../../contract/models/batch.ts';
 import type { RecordPreset } from '../../contract/record-presets.ts';
+import { isBlank } from '../../util/blank.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import type { Chunk, Format } from '../reading/read-rows.ts';
 
@@ -79,7 +80,7 @@ export function createRecordTotals({ records, known }: Pick<Format, 'records' | 
       if (records === undefined || (records.only === undefined && totals.length === 0)) return;
       for (let row = 0; row < table.count; row++) {
         const isOther = table.width(row) === 0;
-        if (isOther && openCleartext(table.lineOf(row)).trim() !== '') {
+        if (isOther && !isBlank(openCleartext(table.lineOf(row)))) {
           others += 1;
           if (others === 1) firstOther = start.row + row;
         }

@@ -1,3 +1,4 @@
+import { isBlank } from '../../util/blank.ts';
 import { isEbcdic } from '../../contract/ebcdic.ts';
 import type { Encoding } from '../../contract/models/batch.ts';
 import { presetOf, type RecordPreset } from '../../contract/record-presets.ts';
@@ -68,7 +69,7 @@ const hasLines = (view: string, newline: Newline): boolean => view.includes(line
 function linesOf(view: string, newline: Newline, size: number): string[] {
   const lines = view.split(lineEndOf(newline)).map((line) => line.replace(/\r$/, ''));
   if (view.length < size) lines.pop();
-  return lines.filter((line) => line.trim() !== '').slice(0, sampleRecords);
+  return lines.filter((line) => !isBlank(line)).slice(0, sampleRecords);
 }
 
 /** Records without line ends: of the lengths that the file can be divided by, the one by which they are most alike. */
@@ -144,7 +145,7 @@ function columnsOf(records: readonly string[], length: number): RecordColumn[] {
   return starts.map((start, n): RecordColumn => {
     const width = (starts[n + 1] ?? length) - start;
     const fields = records.map((record) => record.slice(start, start + width));
-    const filled = fields.filter((field) => field.trim() !== '');
+    const filled = fields.filter((field) => !isBlank(field));
     const isLeft = filled.every((field) => !field.startsWith(' '));
     const isRight = filled.every((field) => !field.endsWith(' '));
     return {
