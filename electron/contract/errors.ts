@@ -129,6 +129,8 @@ export const failureCodes = [
   'row.field-too-long',
   'row.bad-encoding',
   'row.nul',
+  'row.record-length', // a record of fixed width is shorter or longer than it should be
+  'value.field-width', // a result that is too long for its field of fixed width, or would not be read from there as itself
   'value.unencodable', // for an export: its encoding has not all of the characters
   'value.no-text', // a number, true or false of JSON; not sent
   'value.unfit', // does not fit the definition's kind; not sent
@@ -139,6 +141,7 @@ export const failureCodes = [
   // batches
   'plan.empty',
   'plan.column-unknown',
+  'plan.column-packed', // a packed number of a record of fixed width, which is no text; `column`: its number
   'plan.tokens-again', // what is to be tokenized was exported as tokens by this app; `column`: its number
   'plan.definition-unknown',
   'plan.policy-unknown',

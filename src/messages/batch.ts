@@ -27,7 +27,7 @@ const otherFiles: Readonly<Record<string, string>> = {
 export const batchMessages = {
   'export.no-columns': () =>
     message(
-      'JSON has no place for a column that is added to it.',
+      'JSON and records of fixed width have no place for a column that is added.',
       'Choose another form under Format, or run it again with results in place of the values.',
       'now',
     ),
@@ -170,7 +170,17 @@ export const batchMessages = {
   'row.field-too-long': (f) => message(`${row(f)} has a field that is too long.`, 'Correct it in the file.'),
   'row.bad-encoding': (f) =>
     message(`${row(f)} has characters that do not fit the encoding.`, 'Choose another encoding.'),
+  'row.record-length': (f) =>
+    message(
+      `${row(f)} is shorter or longer than a record of this layout.`,
+      'Correct it in the file, or the length in the layout.',
+    ),
   'row.nul': (f) => message(`${row(f)} has NUL characters.`, 'Correct it in the file.'),
+  'value.field-width': () =>
+    message(
+      'The result does not fit its field: it is too long, or begins or ends with what fills the field up.',
+      'Choose a definition whose tokens are as long as the values, or a wider column in the layout.',
+    ),
   'value.unencodable': () =>
     message(
       'The encoding of the export has not all characters of a cell. A result was left out, any other cell is empty.',
@@ -194,6 +204,8 @@ export const batchMessages = {
     ),
   'plan.empty': () => message('No column has been chosen yet.', 'Choose an action in a column header.'),
   'plan.column-unknown': () => message('A chosen column is not in this file.', 'Choose the columns again.'),
+  'plan.column-packed': () =>
+    message('A packed or binary number is no text and can’t be changed.', 'Choose another column.'),
   'plan.tokens-again': (f) =>
     message(
       `${f.column === undefined ? 'A column' : `Column ${f.column}`} holds tokens that Tokendesk exported, and they would be tokenized once more.`,

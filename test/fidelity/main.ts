@@ -6,6 +6,7 @@ import { containers } from './containers.ts';
 import { runCorrectedLists } from './corrected-lists.ts';
 import { checkGuesses, customerFiles } from './customer-files.ts';
 import { falseAlarms, masked, orders } from './false-alarms.ts';
+import { fixedWidthCorpora, hasPython, openRecordReader, runRecordCases } from './fixed-width.ts';
 import { ebcdicExtracts, ebcdicTables } from './ebcdic.ts';
 import { runCases, type FidelityReport } from './run-cases.ts';
 import { jsonCases, realJson, runJson } from './json-files.ts';
@@ -84,6 +85,17 @@ if (!isFolder) {
     report({ name: 'corrected lists', ...(await runCorrectedLists(lists)) });
   } finally {
     await lists.close();
+  }
+  if (hasPython()) {
+    const records = await openApp();
+    const reader = openRecordReader();
+    try {
+      for (const [name, cases] of Object.entries(fixedWidthCorpora))
+        report({ name, ...(await runRecordCases(records, cases(60), reader.read)) });
+    } finally {
+      reader.close();
+      await records.close();
+    }
   }
   const guesses = await checkGuesses(customers);
   process.stdout.write(

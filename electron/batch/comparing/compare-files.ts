@@ -100,7 +100,7 @@ export function createComparison(options: ComparisonOptions) {
       if (!chunk.ok) return chunk;
       const { table, flaws, start } = chunk.value;
       for (let index = 0; index < table.count; index++) {
-        const isLeftOut = flaws.has(index) || table.jsonKind(index, column) === 'other';
+        const isLeftOut = flaws.has(index) || !table.isText(index, column);
         visit(start.row + index, isLeftOut ? null : table.value(index, column));
       }
       const flushed = await flush();
