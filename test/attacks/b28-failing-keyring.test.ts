@@ -89,9 +89,11 @@ const table = Object.entries(acts).flatMap(([name, act]) =>
 test.each(table)(
   '$name, whichever call of the keyring $how: what is said is so, and nobody is accused',
   async ({ act: { ready, run, before = [reached], isOfOneRun = false, after }, makeStop, from }) => {
-    const wait = systemClock.after;
+    const wait = systemClock.after.bind(systemClock);
     const clock = vi.spyOn(systemClock, 'after');
-    onTestFinished(() => void clock.mockRestore());
+    onTestFinished(() => {
+      clock.mockRestore();
+    });
     // What nobody answers is given up on sooner than after five seconds.
     clock.mockImplementation((ms, ends) => wait(ms === 5_000 ? 250 : ms, ends));
     for (let number = from; ; number += step) {
