@@ -88,6 +88,7 @@ const stages = [
   'viewing',
   'output',
   'comparing',
+  'inventory',
   'mending',
   'calls',
 ];

@@ -1,6 +1,6 @@
 import type { DefinitionKind } from '../contract/models/connection.ts';
 import { openCleartext, type Cleartext } from '../util/cleartext.ts';
-import { someCard, type CardSearch } from './cards.ts';
+import { shortestCard, someCard, type CardSearch } from './cards.ts';
 import { replaceIbans } from './ibans.ts';
 import { bytesOf, outsideIds, plainText, repeatsIn, replaceRepeated, spelledOut } from './plain-text.ts';
 
@@ -77,6 +77,8 @@ export const writtenSsn =
   /(?<![0-9])[0-9]{3}(?:([^\p{L}0-9]{1,3})[0-9]{2}\1|[\s\p{Pd}\u2212•]{1,3}[0-9]{2}[\s\p{Pd}\u2212•]{1,3})[0-9]{4}(?![0-9])/gu;
 /** Nine digits that stand alone, or behind a word that says what they are: other words are of orders and of invoices. */
 const bareSsn = /(?<![\p{L}0-9])[0-9]{9}(?![\p{L}0-9])|(?<=ssn|social(?:security)?)[0-9]{9}(?![0-9])/giu;
+/** The latter, with some words between: `SSN no. 123456789`. */
+const toldSsn = /(?<=\b(?:ssn|social)[^0-9]{0,20})[0-9]{9}(?![\p{L}0-9])/giu;
 /** What divides the parts of a link or of a list divides addresses as well. */
 const divider = String.raw`\s<>(),;:"'|&=/?\\[\]{}`;
 const begins = `(?<![^${divider}])`;
@@ -124,23 +126,36 @@ function maskTyped(text: string, maskMore: (part: string) => string): string {
 }
 
 /** Masks in a text as it is, then in what it spells: that is left as it is where it hides nothing. */
-function maskReadings(plain: string, masked: (part: string) => string): string {
-  const once = maskReading(plain, masked);
+function maskReadings(plain: string, masked: (part: string) => string, visit?: VisitValue): string {
+  const once = maskReading(plain, masked, visit);
   const spelled = spelledOut(once);
   if (spelled === once) return once;
-  const twice = maskReading(spelled, masked);
+  const twice = maskReading(spelled, masked, visit);
   return twice === spelled ? once : twice;
 }
 
-const maskReading = (plain: string, masked: (part: string) => string): string =>
+const maskReading = (plain: string, masked: (part: string) => string, visit?: VisitValue): string =>
   outsideIds(
-    plain.includes('@') ? plain.replaceAll(emailLike, (address) => mask('email', address)) : plain,
+    plain.includes('@')
+      ? plain.replaceAll(emailLike, (address) => {
+          visit?.('email', address);
+          return mask('email', address);
+        })
+      : plain,
     masked,
   );
 
-function maskPart(part: string, search: CardSearch, onCard?: (digits: string) => void): string {
-  return replaceIbans(part, maskIban, (rest) =>
-    rest.replaceAll(digitRun, (run) => maskCards(run, search, onCard)).replaceAll(writtenSsn, maskSsn),
+function maskPart(part: string, search: CardSearch, visit?: VisitValue): string {
+  const hideIban = (iban: string): string => {
+    visit?.('iban', iban);
+    return maskIban(iban);
+  };
+  const hideSsn = (number: string): string => {
+    visit?.('ssn', number);
+    return maskSsn(number);
+  };
+  return replaceIbans(part, hideIban, (rest) =>
+    rest.replaceAll(digitRun, (run) => maskCards(run, search, visit)).replaceAll(writtenSsn, hideSsn),
   );
 }
 
@@ -170,19 +185,68 @@ export function maskCell(cell: Cleartext | string): string {
   return holdsNumbersAsUtf16(shown) ? hide(shown) : shown;
 }
 
+/** What is looked for in a cell. */
+export type ValueKind = 'card' | 'ssn' | 'iban' | 'email';
+
+/** Gets a value as it is written; of a card its digits. */
+export type VisitValue = (kind: ValueKind, value: string) => void;
+
 /**
- * The card numbers that stand in clear in a cell, as digits: those that `maskCell` hides, found as it finds them, and of
- * these the ones that are hardly anything else.
+ * The values that stand in clear in a cell: those that `maskCell` hides, found as it finds them, and of the card numbers the
+ * ones that are hardly anything else. An SSN is one that may have been issued. Nine digits in one
+ * piece are one behind a word that says so, and with `namedSsn`, which is for a column whose name says so.
  */
-export function cardsIn(cell: Cleartext | string): string[] {
+export function eachValue(cell: Cleartext | string, visit: VisitValue, namedSsn = false): void {
   const text = openCleartext(cell);
+  if (!mayHoldNumber(text)) return;
+  let cards = 0;
+  const seen: VisitValue = (kind, value) => {
+    if (kind === 'ssn' && !isPossibleSsn(value.replaceAll(/[^0-9]/g, ''))) return;
+    if (kind === 'card') cards++;
+    visit(kind, value);
+  };
+  const look = (part: string): string => {
+    const masked = maskPart(part, 'issued', seen);
+    for (const { 0: digits } of masked.matchAll(namedSsn ? bareSsn : toldSsn)) seen('ssn', digits);
+    return masked;
+  };
+  maskReadings(plainText(text), look, seen);
+  if (cards > 0 || !notOneByte.test(text)) return;
+  const lookForCards = (part: string): string =>
+    maskPart(part, 'issued', (kind, digits) => {
+      if (kind === 'card') visit(kind, digits);
+    });
+  for (const bare of bytesOf(text)) outsideIds(bare, lookForCards);
+}
+
+/** The card numbers among them. */
+export function cardsIn(cell: Cleartext | string): string[] {
   const cards: string[] = [];
-  if (!mayHoldNumber(text)) return cards;
-  const look = (part: string): string => maskPart(part, 'issued', (digits) => cards.push(digits));
-  maskReadings(plainText(text), look);
-  if (cards.length === 0 && notOneByte.test(text)) for (const bare of bytesOf(text)) outsideIds(bare, look);
+  eachValue(cell, (kind, digits) => {
+    if (kind === 'card') cards.push(digits);
+  });
   return cards;
 }
+
+/** What a cell holds of each kind. `whole`: the value, and beside it nothing but signs. */
+export type HeldValues = Partial<Record<ValueKind, 'whole' | 'inside'>>;
+
+export function heldValues(cell: Cleartext | string, namedSsn = false): HeldValues {
+  const held: HeldValues = {};
+  let own: number | null = null;
+  eachValue(
+    cell,
+    (kind, value) => {
+      own ??= lettersOf(plainText(openCleartext(cell)));
+      if (held[kind] !== 'whole') held[kind] = lettersOf(value) === own ? 'whole' : 'inside';
+    },
+    namedSsn,
+  );
+  return held;
+}
+
+/** How many letters and digits a text has. */
+const lettersOf = (text: string): number => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 
 function maskPartOfCell(part: string): string {
   return maskPart(part, 'aligned').replaceAll(bareSsn, (digits) =>
@@ -243,16 +307,36 @@ function hideDigits(text: string, [from, end]: readonly [from: number, end: numb
 export const hidesSomething = /[•*#●×]|([^\p{L}\p{N}\s]|[Xx])\1\1|\b[Xx]{2}\b/u;
 const hidingSigns = /[•*#●×]|([^\p{L}\p{N}\s])\1\1+|[Xx]{2,}/gu;
 
-/** Most cells are told by this alone. The shortest of what is looked for has nine digits, or an @. */
+/** How much of a value a unit may be: the shortest has nine digits, or an @. % & \ and what is no ASCII may spell either. */
+const signWeight = 0x100;
+const weights = Uint16Array.from({ length: 0x100 }, (_, unit) => {
+  if (unit >= 0x80 || '@%&\\'.includes(String.fromCharCode(unit))) return signWeight;
+  return unit >= 0x30 && unit <= 0x39 ? 1 : 0;
+});
+
+/** Most cells are told by this alone. */
 function mayHoldNumber(text: string): boolean {
-  let digits = 0;
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    // Beside @ what may spell a digit or an @: % & \
-    if (unit >= 0x80 || unit === 0x40 || unit === 0x25 || unit === 0x26 || unit === 0x5c) return true;
-    if (unit >= 0x30 && unit <= 0x39) digits++;
-  }
-  return digits >= 9;
+  let weight = 0;
+  for (let index = 0; index < text.length && weight < minDigits; index++)
+    weight += weights[text.charCodeAt(index)] ?? signWeight;
+  return weight >= minDigits;
+}
+
+/**
+ * The same of a cell that is not decoded yet, and asked more narrowly: whether `eachValue` may find something in it. Digits in
+ * one piece are a card's or nobody's, unless the column's name says that they are an SSN's: see `namedSsn` there.
+ */
+export function mayHoldValue(
+  units: Uint8Array | Uint16Array,
+  from: number,
+  end: number,
+  namedSsn = false,
+): boolean {
+  let weight = 0;
+  for (let index = from; index < end; index++) weight += weights[units[index] ?? 0] ?? signWeight;
+  if (weight < minDigits) return false;
+  // With a sign it is more than its length, or more than any card.
+  return namedSsn || weight !== end - from || weight >= shortestCard;
 }
 
 /** In some encodings the letters of a wrongly read file are two letters of it each. */
@@ -275,10 +359,10 @@ function maskIban(iban: string): string {
 export const isPossibleSsn = (digits: string): boolean => !/^(000|666|9)|^...00|0000$/.test(digits);
 
 /** Of each card number the first six and last four digits show at most. */
-function maskCards(run: string, search: CardSearch, onCard?: (digits: string) => void): string {
+function maskCards(run: string, search: CardSearch, visit?: VisitValue): string {
   let characters: string[] | null = null;
   someCard(run, search, (digits, from, end, at) => {
-    onCard?.(digits.subarray(from, end).join(''));
+    visit?.('card', digits.subarray(from, end).join(''));
     characters ??= run.split('');
     const shown = end - from >= 15 ? 6 : 0;
     for (let index = from + shown; index < end - 4; index++) characters[at[index] ?? 0] = dot;

@@ -120,7 +120,7 @@ export const namesPersonal = (header: string, cells: readonly (Cleartext | strin
   personal.test(spelled(header)) && !saysHidden(header, cells.map(openCleartext));
 
 /** Nine digits may be anything; what else a column of this name holds is hidden whole. */
-const namesSsn = (header: string, values: readonly string[]): boolean =>
+export const namesSsn = (header: string, values: readonly string[]): boolean =>
   /\bssn|social ?(security|sec|insurance)/i.test(spelled(header)) && !saysHidden(header, values);
 
 /** Fewer card numbers than this are no basis for saying that they are none. */
