@@ -36,7 +36,7 @@ export async function lookThroughFiles(
       written = (await value('inventory.save', { form }))?.name ?? null;
     }
     print({ kind: 'inventory', ...found, written, sentence: sentenceOf(found, { written, words }) });
-    return found.files.every(({ failure }) => failure === null) ? exitCodes.done : exitCodes.failedRows;
+    return found.files.every(({ failure }) => failure === null) ? exitCodes.done : exitCodes.broken;
   } finally {
     signal.removeEventListener('abort', stop);
     unlisten();

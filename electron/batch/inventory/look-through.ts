@@ -17,7 +17,7 @@ import { beginning, endOf, readBelow, readRows, type Format } from '../reading/r
 import type { RowPiece, Table, Units } from '../reading/table.ts';
 
 export interface LookOptions {
-  readonly bytes: Pick<ByteSource, 'identity' | 'read' | 'check'>;
+  readonly bytes: ByteSource;
   readonly format: Format;
   /** What would be run; empty where nothing is planned. */
   readonly work: readonly ColumnWork[];
