@@ -1,6 +1,6 @@
 import type { DefinitionKind } from '../contract/models/connection.ts';
 import { openCleartext, type Cleartext } from '../util/cleartext.ts';
-import { shortestCard, someCard, type CardSearch } from './cards.ts';
+import { someCard, type CardSearch } from './cards.ts';
 import { replaceIbans } from './ibans.ts';
 import { bytesOf, outsideIds, plainText, repeatsIn, replaceRepeated, spelledOut } from './plain-text.ts';
 
@@ -76,9 +76,8 @@ export const digitRun = /[0-9](?:[0-9]|(?!(?:[^\p{L}0-9•]*•){5})(?:[^\p{L}0-
 export const writtenSsn =
   /(?<![0-9])[0-9]{3}(?:([^\p{L}0-9]{1,3})[0-9]{2}\1|[\s\p{Pd}\u2212•]{1,3}[0-9]{2}[\s\p{Pd}\u2212•]{1,3})[0-9]{4}(?![0-9])/gu;
 /** Nine digits that stand alone, or behind a word that says what they are: other words are of orders and of invoices. */
-const bareSsn = /(?<![\p{L}0-9])[0-9]{9}(?![\p{L}0-9])|(?<=ssn|social(?:security)?)[0-9]{9}(?![0-9])/giu;
-/** The latter, with some words between: `SSN no. 123456789`. */
-const toldSsn = /(?<=\b(?:ssn|social)[^0-9]{0,20})[0-9]{9}(?![\p{L}0-9])/giu;
+export const bareSsn =
+  /(?<![\p{L}0-9])[0-9]{9}(?![\p{L}0-9])|(?<=ssn|social(?:security)?)[0-9]{9}(?![0-9])/giu;
 /** What divides the parts of a link or of a list divides addresses as well. */
 const divider = String.raw`\s<>(),;:"'|&=/?\\[\]{}`;
 const begins = `(?<![^${divider}])`;
@@ -102,7 +101,7 @@ export const emailLike = new RegExp(
 const plainWords = /^[ -/:-?A-~]*$/;
 /** Too short for an IBAN, with nothing that spells another sign; with fewer digits than an SSN it holds no number. */
 const shortWords = /^[ -$'-?A-[\]-~]{0,14}$/;
-const minDigits = 9;
+export const minDigits = 9;
 
 /**
  * Masks what looks like a card number (with its check digit), an SSN, an IBAN or an e-mail address in a text that a person
@@ -126,13 +125,19 @@ function maskTyped(text: string, maskMore: (part: string) => string): string {
 }
 
 /** Masks in a text as it is, then in what it spells: that is left as it is where it hides nothing. */
-function maskReadings(plain: string, masked: (part: string) => string, visit?: VisitValue): string {
+export function maskReadings(plain: string, masked: (part: string) => string, visit?: VisitValue): string {
   const once = maskReading(plain, masked, visit);
   const spelled = spelledOut(once);
   if (spelled === once) return once;
   const twice = maskReading(spelled, masked, visit);
   return twice === spelled ? once : twice;
 }
+
+/** What is looked for in a text. */
+export type ValueKind = 'card' | 'ssn' | 'iban' | 'email';
+
+/** Gets a value as it is written; of a card its digits. */
+export type VisitValue = (kind: ValueKind, value: string) => void;
 
 const maskReading = (plain: string, masked: (part: string) => string, visit?: VisitValue): string =>
   outsideIds(
@@ -145,7 +150,7 @@ const maskReading = (plain: string, masked: (part: string) => string, visit?: Vi
     masked,
   );
 
-function maskPart(part: string, search: CardSearch, visit?: VisitValue): string {
+export function maskPart(part: string, search: CardSearch, visit?: VisitValue): string {
   const hideIban = (iban: string): string => {
     visit?.('iban', iban);
     return maskIban(iban);
@@ -184,69 +189,6 @@ export function maskCell(cell: Cleartext | string): string {
   const shown = masked === plain ? text : masked;
   return holdsNumbersAsUtf16(shown) ? hide(shown) : shown;
 }
-
-/** What is looked for in a cell. */
-export type ValueKind = 'card' | 'ssn' | 'iban' | 'email';
-
-/** Gets a value as it is written; of a card its digits. */
-export type VisitValue = (kind: ValueKind, value: string) => void;
-
-/**
- * The values that stand in clear in a cell: those that `maskCell` hides, found as it finds them, and of the card numbers the
- * ones that are hardly anything else. An SSN is one that may have been issued. Nine digits in one
- * piece are one behind a word that says so, and with `namedSsn`, which is for a column whose name says so.
- */
-export function eachValue(cell: Cleartext | string, visit: VisitValue, namedSsn = false): void {
-  const text = openCleartext(cell);
-  if (!mayHoldNumber(text)) return;
-  let cards = 0;
-  const seen: VisitValue = (kind, value) => {
-    if (kind === 'ssn' && !isPossibleSsn(value.replaceAll(/[^0-9]/g, ''))) return;
-    if (kind === 'card') cards++;
-    visit(kind, value);
-  };
-  const look = (part: string): string => {
-    const masked = maskPart(part, 'issued', seen);
-    for (const { 0: digits } of masked.matchAll(namedSsn ? bareSsn : toldSsn)) seen('ssn', digits);
-    return masked;
-  };
-  maskReadings(plainText(text), look, seen);
-  if (cards > 0 || !notOneByte.test(text)) return;
-  const lookForCards = (part: string): string =>
-    maskPart(part, 'issued', (kind, digits) => {
-      if (kind === 'card') visit(kind, digits);
-    });
-  for (const bare of bytesOf(text)) outsideIds(bare, lookForCards);
-}
-
-/** The card numbers among them. */
-export function cardsIn(cell: Cleartext | string): string[] {
-  const cards: string[] = [];
-  eachValue(cell, (kind, digits) => {
-    if (kind === 'card') cards.push(digits);
-  });
-  return cards;
-}
-
-/** What a cell holds of each kind. `whole`: the value, and beside it nothing but signs. */
-export type HeldValues = Partial<Record<ValueKind, 'whole' | 'inside'>>;
-
-export function heldValues(cell: Cleartext | string, namedSsn = false): HeldValues {
-  const held: HeldValues = {};
-  let own: number | null = null;
-  eachValue(
-    cell,
-    (kind, value) => {
-      own ??= lettersOf(plainText(openCleartext(cell)));
-      if (held[kind] !== 'whole') held[kind] = lettersOf(value) === own ? 'whole' : 'inside';
-    },
-    namedSsn,
-  );
-  return held;
-}
-
-/** How many letters and digits a text has. */
-const lettersOf = (text: string): number => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 
 function maskPartOfCell(part: string): string {
   return maskPart(part, 'aligned').replaceAll(bareSsn, (digits) =>
@@ -307,36 +249,19 @@ function hideDigits(text: string, [from, end]: readonly [from: number, end: numb
 export const hidesSomething = /[•*#●×]|([^\p{L}\p{N}\s]|[Xx])\1\1|\b[Xx]{2}\b/u;
 const hidingSigns = /[•*#●×]|([^\p{L}\p{N}\s])\1\1+|[Xx]{2,}/gu;
 
-/** How much of a value a unit may be: the shortest has nine digits, or an @. % & \ and what is no ASCII may spell either. */
-const signWeight = 0x100;
-const weights = Uint16Array.from({ length: 0x100 }, (_, unit) => {
-  if (unit >= 0x80 || '@%&\\'.includes(String.fromCharCode(unit))) return signWeight;
-  return unit >= 0x30 && unit <= 0x39 ? 1 : 0;
-});
+/** What may spell a digit or an @, beside @ itself: % & \ and what is no ASCII. */
+export const mayBeSpelled = (unit: number): boolean =>
+  unit >= 0x80 || unit === 0x40 || unit === 0x25 || unit === 0x26 || unit === 0x5c;
 
-/** Most cells are told by this alone. */
-function mayHoldNumber(text: string): boolean {
-  let weight = 0;
-  for (let index = 0; index < text.length && weight < minDigits; index++)
-    weight += weights[text.charCodeAt(index)] ?? signWeight;
-  return weight >= minDigits;
-}
-
-/**
- * The same of a cell that is not decoded yet, and asked more narrowly: whether `eachValue` may find something in it. Digits in
- * one piece are a card's or nobody's, unless the column's name says that they are an SSN's: see `namedSsn` there.
- */
-export function mayHoldValue(
-  units: Uint8Array | Uint16Array,
-  from: number,
-  end: number,
-  namedSsn = false,
-): boolean {
-  let weight = 0;
-  for (let index = from; index < end; index++) weight += weights[units[index] ?? 0] ?? signWeight;
-  if (weight < minDigits) return false;
-  // With a sign it is more than its length, or more than any card.
-  return namedSsn || weight !== end - from || weight >= shortestCard;
+/** Most cells are told by this alone. The shortest of what is looked for has nine digits, or an @. */
+export function mayHoldNumber(text: string): boolean {
+  let digits = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (mayBeSpelled(unit)) return true;
+    if (unit >= 0x30 && unit <= 0x39) digits++;
+  }
+  return digits >= minDigits;
 }
 
 /** In some encodings the letters of a wrongly read file are two letters of it each. */
@@ -346,7 +271,7 @@ function holdsNumbersAsUtf16(text: string): boolean {
 }
 
 // eslint-disable-next-line no-control-regex -- all that is no byte
-const notOneByte = /[^\x00-\xff]/;
+export const notOneByte = /[^\x00-\xff]/;
 const asciiEmail = /[\w.+-]{2,}@[a-z0-9-]{2,}\.[a-z]{2,}/i;
 
 /** The country and the last four stay. */

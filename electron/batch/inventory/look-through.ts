@@ -6,13 +6,13 @@ import {
   type InventoryColumn,
   type InventoryFile,
 } from '../../contract/models/inventory.ts';
-import { heldValues, mayHoldValue, type HeldValues } from '../../masking/masking.ts';
+import { heldValues, mayHoldValue, type HeldValues } from '../../masking/find-values.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { isBlank } from '../../util/blank.ts';
 import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { ColumnWork } from '../planning/plan.ts';
 import { firstColumns } from '../reading/columns.ts';
-import { fits, namesSsn } from '../reading/fit.ts';
+import { fits, namesSsn, namesTokens } from '../reading/fit.ts';
 import { beginning, endOf, readBelow, readRows, type Format } from '../reading/read-rows.ts';
 import type { RowPiece, Table, Units } from '../reading/table.ts';
 
@@ -79,7 +79,7 @@ export async function lookThrough(options: LookOptions): Promise<Outcome<Counted
   const columns = described.map(({ index, name, content, looksLike }): ColumnCounts => ({
     index,
     name,
-    isTokens: content === 'tokens' || ownTokens.includes(index),
+    isTokens: content === 'tokens' || ownTokens.includes(index) || namesTokens(format.names?.[index] ?? ''),
     namedSsn: (looksLike === 'ssn' && content === 'cleartext') || namesSsn(format.names?.[index] ?? '', []),
     work: work.find(({ plan }) => plan.column === index) ?? null,
     found: noneFound(),
@@ -91,7 +91,14 @@ export async function lookThrough(options: LookOptions): Promise<Outcome<Counted
   let rows = 0;
   let leftOut = 0;
 
-  function lookAtCell(table: Table, row: number, number: number, column: ColumnCounts): void {
+  /** The row that is looked at, and its number. No object is made for each of millions of cells. */
+  let table: Table | null = null;
+  let units: Units = new Uint8Array(0);
+  let row = 0;
+  let number = 0;
+
+  function lookAtCell(column: ColumnCounts): void {
+    if (table === null) return;
     const { work: planned } = column;
     const cell = table.value(row, column.index);
     if (isBlank(openCleartext(cell))) return;
@@ -102,59 +109,47 @@ export async function lookThrough(options: LookOptions): Promise<Outcome<Counted
     if (fits(cell, planned.kind, { operation, maxLength })) column.leaves += 1;
   }
 
-  function lookAtUnits(
-    table: Table,
-    { units, from, end }: { readonly units: Units; readonly from: number; readonly end: number },
-    at: { readonly row: number; readonly number: number; readonly column: ColumnCounts },
-  ): void {
+  function lookAtUnits(column: ColumnCounts, from: number, end: number): void {
     const state = filledBy(units, from, end);
     if (state === 'blank') return;
-    const { column } = at;
-    if (state === 'filled' && column.work === null && !mayHoldValue(units, from, end, column.namedSsn))
-      column.filled += 1;
-    else lookAtCell(table, at.row, at.number, column);
+    if (state === 'filled' && column.work === null && !mayHoldValue(units, from, end)) column.filled += 1;
+    else lookAtCell(column);
   }
 
   function lookOutside(text: Cleartext): void {
     if (countHeld(outside.found, heldValues(text), null)) outside.lines += 1;
   }
 
-  const lookAtLines = (table: Table | null): void => {
-    for (let row = 0; row < (table?.count ?? 0); row++) lookAtLine(table, row);
-  };
-  function lookAtLine(table: Table | null, row: number): void {
-    if (table === null) return;
-    const [from, end] = [table.rowStart(row), table.rowEnd(row)];
-    if (mayHoldValue(table.units, from, end)) lookOutside(table.text(from, end));
+  function lookAtLine(of: Table, line: number): void {
+    const [from, end] = [of.rowStart(line), of.rowEnd(line)];
+    if (mayHoldValue(of.units, from, end)) lookOutside(of.text(from, end));
   }
 
-  /** Of a kind of rows in which anything may stand between the fields. False where only delimiters do. */
-  function lookAtPieces(table: Table, row: number, number: number): boolean {
-    const { units } = table;
-    const visit = ({ from, to, column: index, isField }: RowPiece): void => {
-      const column = columns[index];
-      if (isField && column !== undefined)
-        lookAtUnits(table, { units, from, end: to }, { row, number, column });
-      else if (mayHoldValue(units, from, to)) lookOutside(table.text(from, to));
-    };
-    return table.eachPiece(row, table.rowStart(row), table.rowEnd(row), visit);
+  function lookAtLines(of: Table): void {
+    for (let line = 0; line < of.count; line++) lookAtLine(of, line);
   }
 
-  function lookAtRow(table: Table, row: number, number: number): void {
-    const width = table.width(row);
+  /** Of a kind of rows in which anything may stand between the fields. */
+  function lookAtPiece({ from, to, column: index, isField }: RowPiece): void {
+    const column = columns[index];
+    if (isField && column !== undefined) lookAtUnits(column, from, to);
+    else if (mayHoldValue(units, from, to)) lookOutside((table as Table).text(from, to));
+  }
+
+  function lookAtRow(of: Table): void {
+    const width = of.width(row);
     // A record of another type.
     if (width === 0) {
-      lookAtLine(table, row);
+      lookAtLine(of, row);
       return;
     }
     rows += 1;
-    if (lookAtPieces(table, row, number)) return;
-    const { units } = table;
-    let from = table.rowStart(row);
+    if (of.eachPiece(row, of.rowStart(row), of.rowEnd(row), lookAtPiece)) return;
+    let from = of.rowStart(row);
     for (let index = 0; index < width; index++) {
-      const end = table.fieldEnd(row, index);
+      const end = of.fieldEnd(row, index);
       const column = columns[index];
-      if (column !== undefined) lookAtUnits(table, { units, from, end }, { row, number, column });
+      if (column !== undefined) lookAtUnits(column, from, end);
       from = end + 1;
     }
   }
@@ -171,14 +166,17 @@ export async function lookThrough(options: LookOptions): Promise<Outcome<Counted
   const end = endOf(format, bytes.identity);
   for await (const read of readRows(bytes, format, beginning(format))) {
     if (!read.ok) return counted(read.failure);
-    const { table, above, flaws, start } = read.value;
-    lookAtLines(above);
-    for (let row = 0; row < table.count; row++) {
+    const { above, flaws, start } = read.value;
+    if (above !== null) lookAtLines(above);
+    ({ table } = read.value);
+    ({ units } = table);
+    for (row = 0; row < table.count; row++) {
+      number = start.row + row;
       if (flaws.has(row)) {
         rows += 1;
         leftOut += 1;
         lookAtLine(table, row);
-      } else lookAtRow(table, row, start.row + row);
+      } else lookAtRow(table);
     }
     report(Math.min(1, read.value.end.offset / Math.max(1, end)), rows);
     await yieldToOthers();

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Inventory, InventoryFile } from '../../../../electron/contract/models/inventory.ts';
-import { mayHoldValue, heldValues, maskCell } from '../../../../electron/masking/masking.ts';
+import { heldValues, mayHoldValue } from '../../../../electron/masking/find-values.ts';
+import { maskCell } from '../../../../electron/masking/masking.ts';
 import type { CallInput } from '../../../../electron/contract/calls.ts';
 import { detokenize, openApp, type TestApp, valueOf } from '../../../support/batch-app.ts';
 
@@ -150,11 +151,45 @@ it('the check of units never says less than the finder, and the finder never les
     }
     if (kind !== null && kind !== 'blank') expect(held[kind]).toBeDefined();
   }
-  // A sign counts as a whole value, however short or long the text is.
-  for (const text of ['a@b.cd.ef', '%34111111111111111', '&#52;111111111111111'])
-    expect(mayHoldValue(Buffer.from(text), 0, Buffer.byteLength(text))).toBe(true);
-  expect(mayHoldValue(Buffer.from('123456789'), 0, 9)).toBe(false);
-  expect(mayHoldValue(Buffer.from('123456789'), 0, 9, true)).toBe(true);
+  // Whatever is written: with a sign behind it no short way is taken.
+  const pieces = [
+    '-',
+    ' ',
+    '.',
+    '/',
+    ',',
+    'a',
+    'DE',
+    'ssn ',
+    'x@y.org',
+    '@',
+    '4111',
+    '12',
+    '1',
+    '123-45-',
+    '6789',
+    '0',
+  ];
+  for (let n = 0; n < 60_000; n++) {
+    const parts = Array.from({ length: 1 + random(6) }, () => {
+      const piece = random(3) === 0 ? makeCell(random).text : (pieces[random(pieces.length)] ?? '');
+      return piece.slice(0, random(4) === 0 ? random(piece.length + 1) : undefined);
+    });
+    const text = parts.join('');
+    const held = heldValues(text);
+    expect([text, held]).toEqual([text, heldValues(`${text} &`)]);
+    const units = Buffer.from(text);
+    if (Object.keys(held).length > 0)
+      expect([text, mayHoldValue(units, 0, units.length)]).toEqual([text, true]);
+  }
+  for (const text of [
+    '2026-11-26 18:00:00',
+    '+49 30 901820',
+    '12345678901',
+    'M100000 and 12345',
+    '1,234,567.00',
+  ])
+    expect([text, mayHoldValue(Buffer.from(text), 0, text.length)]).toEqual([text, false]);
 });
 
 it('nine digits are an SSN in a column that is named so, and nobody’s elsewhere', async () => {
