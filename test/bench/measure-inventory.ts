@@ -82,7 +82,7 @@ function agreesWith(rows: number, { rows: count, leftOut, columns, outside }: In
 export const measureInventory: Measure = (folder) =>
   withEcho(async (url, ca) => {
     const figures: Figure[] = [];
-    for (const rows of [1_000_000]) {
+    for (const rows of [1_000_000, 4_000_000]) {
       const file = join(folder, 'inventory.csv');
       await writeFile(file, rows);
       const found = await runPart<Found>('inventory-file.ts', JSON.stringify({ file, url, ca }));

@@ -211,8 +211,8 @@ function filledBy(units: Units, from: number, end: number): 'blank' | 'filled' |
   for (let at = from; at < end; at++) {
     const unit = units[at] ?? 0;
     if (unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)) continue;
-    // In quotes there may be nothing, and some blanks are no ASCII.
-    return unit === 0x22 || unit >= 0x80 ? 'unknown' : 'filled';
+    // In quotes there may be nothing. What is no ASCII is always read.
+    return unit === 0x22 ? 'unknown' : 'filled';
   }
   return 'blank';
 }
