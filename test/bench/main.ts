@@ -3,6 +3,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Figure, Measure } from './figures.ts';
 import { measureCorrected } from './measure-corrected.ts';
+import { measureFormats } from './measure-formats.ts';
 import { measureLists } from './measure-lists.ts';
 import { measureManyRows } from './measure-many-rows.ts';
 import { measureMemory } from './measure-memory.ts';
@@ -21,6 +22,7 @@ import { measureWindow } from './measure-window.ts';
 const measures: Readonly<Record<string, Measure>> = {
   throughput: measureThroughput,
   memory: measureMemory,
+  formats: measureFormats,
   preview: measurePreview,
   rows: measureRows,
   'many-rows': measureManyRows,
