@@ -53,6 +53,7 @@ export const failureCodes = [
   'connection.unknown',
   'connection.invalid',
   'connection.half-removed', // the keychain failed on the way, and has not taken back what it had given away
+  'connection.unsettled', // saved, and the keychain did not end to take back what trusted the record of before
   'connection.changed', // its record was changed outside of the app; a person has to look at it and save it
   'connection.environment', // not lowered while secrets are stored
   'connection.built-in', // the built-in connection can't be changed that way

@@ -27,7 +27,8 @@ export interface Seals {
   resetSettings(): Outcome<null>;
   /**
    * Writes a connection's record. Its secrets are for the new one from then on: no other write of what trust hangs on keeps
-   * them. `make` is called again after the keychain was asked. Failures: connection.changed, keychain.*, file.*.
+   * them. `make` is called again after the keychain was asked. Failures: connection.changed, keychain.*, file.*; and
+   * connection.unsettled, where the record is written, and the one before it still opens the secrets too.
    */
   keep(id: string, make: () => Values): Promise<Outcome<null>>;
   /**
@@ -42,7 +43,7 @@ export interface Seals {
   keyOf(id: string, need?: { readonly takesOver: boolean }): Promise<Outcome<ConnectionKey | null>>;
   /** Removes that key, and answers whether there was one. What it opened is lost, wherever it is stored. Failures: keychain.*. */
   forgetKey(id: string): Promise<Outcome<boolean>>;
-  /** Tries again what the keychain did not take at the end of a save: till then an earlier record opens the secrets too. */
+  /** Tries again what the keychain did not take at the end of a save (connection.unsettled): till then an earlier record opens the secrets too. */
   settle(): Promise<void>;
   /** All of a connection's secrets are under its key. Failures: keychain.*. */
   takenOver(id: string): Promise<Outcome<null>>;
@@ -202,6 +203,8 @@ export function withSeals(
     await open();
     return queue(async () => {
       for (;;) {
+        const settled = await settle(id);
+        if (!settled.ok) return settled;
         const before = recordAfter(id, {});
         const after = recordAfter(id, make());
         if (
@@ -212,8 +215,6 @@ export function withSeals(
           before === after
         )
           return write(make());
-        const settled = await settle(id);
-        if (!settled.ok) return settled;
         const known = await keys.read(id);
         if (!known.ok) return known;
         if (known.value === null) return write(make());
@@ -224,8 +225,9 @@ export function withSeals(
         if (recordAfter(id, {}) !== before || recordAfter(id, make()) !== after) continue;
         const written = write(make());
         unsettled.add(id);
-        await settle(id);
-        return written;
+        const ended = await settle(id);
+        // Nobody is told that an authority is removed while a file of before would bring it back.
+        return written.ok && !ended.ok ? failed('connection.unsettled') : written;
       }
     });
   }

@@ -35,7 +35,7 @@ export const appMessages = {
     message('Your administrator asks for a passphrase.', 'Set one first.', 'now'),
   'unlock.unsure': () =>
     message(
-      'The system’s keychain did not answer in time, so it can’t be said whether the passphrase was set, changed or removed.',
+      'The system’s keychain failed and did not say whether the passphrase was set, changed or removed.',
       'When you unlock next, enter the new passphrase, and if it is wrong the one before. What the keychain says then is in force.',
     ),
   'unlock.verifier-lost': () =>

@@ -6,7 +6,7 @@ import { createKeychain } from '../../electron/storage/keychain.ts';
 import { wrapKey } from '../../electron/storage/passphrase.ts';
 import { createSecretsKey } from '../../electron/storage/secrets-key.ts';
 import { value } from '../support/audit-folder.ts';
-import { failAt, saysNothing, type Fault } from '../support/failing-keyring.ts';
+import { failAt, hanging, saysNothing, type Fault } from '../support/failing-keyring.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { fakeKeyring, testEntry, testHomeId } from '../support/fake-keyring.ts';
 
@@ -71,20 +71,6 @@ const doesAndBreaks: Fault = async (run) => {
   await run();
   throw new Error('The bus timed out');
 };
-
-/** One call that does not answer in time, and `late` answers it afterwards: done by then, or not. */
-function hanging(answer: (run: () => Promise<unknown>) => Promise<unknown>) {
-  let hung: () => void = () => undefined;
-  const isHanging = new Promise<void>((resolve) => (hung = resolve));
-  let late: () => void = () => undefined;
-  const fault: Fault = (run) => {
-    hung();
-    return new Promise((resolve, reject) => {
-      late = () => void answer(run).then(resolve, reject);
-    });
-  };
-  return { fault, isHanging, late: () => late() };
-}
 
 const acts = [
   ['setting it', '', one],

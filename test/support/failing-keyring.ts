@@ -41,6 +41,24 @@ export function failAt(
   };
 }
 
+/** A call that is given up on, whose answer comes when `late` is called: done by then, or not. */
+export function hanging(answer: (run: () => Promise<unknown>) => Promise<unknown>): {
+  readonly fault: Fault;
+  readonly isHanging: Promise<void>;
+  readonly late: () => void;
+} {
+  let hung: () => void = () => undefined;
+  const isHanging = new Promise<void>((resolve) => (hung = resolve));
+  let late: () => void = () => undefined;
+  const fault: Fault = (run) => {
+    hung();
+    return new Promise((resolve, reject) => {
+      late = () => void answer(run).then(resolve, reject);
+    });
+  };
+  return { fault, isHanging, late: () => late() };
+}
+
 /** From this call on that names `part`, from 0, every call is refused as by a keyring that is away. */
 export function failFrom(
   keyring: FakeKeyring,
