@@ -104,7 +104,7 @@ export const batchMessages = {
     ),
   'file.record-length': (f) =>
     message(
-      `The file is no whole number of records of ${f.subject ?? 'this many'} bytes. It was cut, or bytes of it are missing, so all behind them would be read as something else. Nothing was sent.`,
+      `The file is no whole number of records of ${f.subject ?? 'this many'} bytes: it was cut, or bytes are missing. Nothing was sent.`,
       'Have it sent again, or correct the bytes of a record in the layout.',
     ),
   'file.archive-damaged': (f) =>
