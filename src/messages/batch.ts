@@ -103,6 +103,11 @@ export const batchMessages = {
       'This array of JSON is not whole, or not all of it are objects with one member of each name, so nothing of it was taken.',
       'Have it sent again, or written as JSON Lines: one object in each line.',
     ),
+  'file.record-length': (f) =>
+    message(
+      `The file is no whole number of records of ${f.subject ?? 'this many'} bytes: it was cut, or bytes are missing. Nothing was sent.`,
+      'Have it sent again, or correct the bytes of a record in the layout.',
+    ),
   'file.archive-damaged': (f) =>
     message(
       `${file(f)} is damaged or not whole, so nothing of it was taken.`,

@@ -43,6 +43,11 @@ describe('a guess', () => {
       lines: true,
     });
     expect(await layoutFound(settlementFile(5))).toEqual(presetOf('base2'));
+    // One of its lines may be damaged.
+    const lines = nachaFile(12).split('\n');
+    expect(await layoutFound(lines.map((one, at) => (at === 4 ? one.slice(1) : one)).join('\n'))).toEqual(
+      presetOf('nacha'),
+    );
     const inEbcdic = codecOf('ibm037').encode(nachaFile(4).replaceAll('\n', '\x85'));
     expect(inEbcdic.ok && (await layoutFound(inEbcdic.bytes))).toEqual(presetOf('nacha'));
   });
@@ -319,14 +324,26 @@ describe('files', () => {
     );
     expect(job.failures).toMatchObject([{ code: 'row.record-length', count: 1, firstRow: 3 }]);
     expect(app.service.sent).toHaveLength(3);
-    const cut = dtausFile(2).slice(0, -200);
-    const other = await app.run(await open(cut), planFor(presetOf('dtaus'), 'Name of the payee'));
-    expect(other.failures).toEqual([]);
-    const half = await app.run(
-      await open(dtausFile(2).slice(0, 128 + 256 + 60)),
-      planFor(presetOf('dtaus'), 'Name of the payee'),
-    );
-    expect(half.failures).toMatchObject([{ code: 'row.record-length', count: 1 }]);
+  });
+
+  it('send nothing of records without line ends that do not fill their file', async () => {
+    const plan = planFor(presetOf('dtaus'), 'Name of the payee');
+    const started = async (bytes: string): Promise<string> =>
+      codeOf(await app.batch['batch.start']({ sourceId: await open(bytes), plan, grounds: null }));
+    const whole = dtausFile(2);
+    app.service.sent.length = 0;
+    for (const damaged of [
+      whole.slice(0, -200),
+      whole.slice(0, 128 + 256 + 60),
+      whole.slice(0, 200) + whole.slice(201),
+      // What is left over is the blank that ends the last record.
+      `${whole.slice(0, 200)}x${whole.slice(200)}`,
+    ])
+      expect(await started(damaged)).toBe('file.record-length');
+    expect(app.service.sent).toEqual([]);
+    answers((value) => value);
+    for (const end of ['\r\n', '\x1a'])
+      expect((await app.run(await open(whole + end), plan)).tally).toMatchObject({ ok: 2, failed: 0 });
   });
 
   it('never change a packed number', async () => {
