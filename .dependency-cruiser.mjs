@@ -80,7 +80,17 @@ const mayUse = {
 };
 
 /** The pipeline of a batch: each stage may use those before it. */
-const stages = ['storing', 'reading', 'planning', 'running', 'viewing', 'output', 'mending', 'calls'];
+const stages = [
+  'storing',
+  'reading',
+  'planning',
+  'running',
+  'viewing',
+  'output',
+  'comparing',
+  'mending',
+  'calls',
+];
 /** Parts of the window, and what each may use of the others; a feature never uses another. */
 const windowParts = {
   lib: [],

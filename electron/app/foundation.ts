@@ -83,6 +83,8 @@ export async function openFoundation(
     settle: settleHome(platform.home, options.usualHome, {
       earlier: isOwed ? accountsOfHome(file.read('keychainIndex'), file.read('connections')) : [],
       onSettled: async (id) => {
+        // The settings came with a copy: the passphrase did not.
+        if (id !== homeId && file.read('passphrase')) file.write('passphrase', false);
         if (isOwed || id !== homeId) await storeHomeId(platform.home, { id, isOwed: false });
       },
     }),
@@ -140,6 +142,9 @@ export async function openFoundation(
         ? (provided()?.connections ?? []).map(({ extraCa }) => extraCa ?? '').join('\n')
         : null,
   });
+  entries.onState(() => {
+    if (entries.state() === 'ready') void seals.settle().then(() => connections.settle());
+  });
 
   // Audit and privacy
   const chain = createChainEntry(keychain);
@@ -156,14 +161,17 @@ export async function openFoundation(
     idleMs: () => settings().lockAfterMinutes * 60_000,
     secrets: keychain,
     key: secretsKey,
+    isSet: { read: () => file.read('passphrase'), write: (isSet) => file.write('passphrase', isSet) },
     attempts: createUnlockAttempts(
       { read: () => store.read('unlock'), write: (attempts) => store.write('unlock', attempts) },
       entries,
     ),
     forgetSecrets: async () => {
       const forgotten = await forgetSecrets(connections, keychain, dropClient);
-      const renewed = forgotten.ok ? await secretsKey.renew() : forgotten;
-      if (renewed.ok) seals.forget();
+      if (!forgotten.ok) return forgotten;
+      const renewed = await secretsKey.renew();
+      // Where it failed too: it may be another all the same.
+      seals.forget();
       return renewed;
     },
     cost: scryptCost,

@@ -164,6 +164,7 @@ const changes = new Set([
   ...['SaveSettings', 'SetPassphrase', 'RemovePassphrase', 'Lock', 'Unlock', 'ResetLock'],
   ...[
     'SaveDiagnostics',
+    'CompareFiles',
     'Mend',
     'RemovePartial',
     'RemoveResults',

@@ -1,27 +1,32 @@
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { EventPayload, Handlers } from '../contract/calls.ts';
+import { failed } from '../contract/errors.ts';
+import { maskNumbers } from '../masking/masking.ts';
 import { createDrafts } from './calls/draft-calls.ts';
 import { createJobCalls } from './calls/job-calls.ts';
 import { createQueueCalls } from './calls/queue-calls.ts';
 import { createMappings } from './mappings.ts';
 import type { BatchOptions } from './options.ts';
 import { createOwnTokens } from './output/own-tokens.ts';
+import { createComparison } from './comparing/compare-files.ts';
 import { createUnfinishedExports } from './output/unfinished-exports.ts';
+import { withChunks } from './calls/open-chunks.ts';
 import { createJobList } from './running/job-list.ts';
 import { createQueues, type Queues } from './running/queue.ts';
 import { createRetention } from './running/retention.ts';
 
-export type Batch = Handlers<'batch'> & {
-  /** Begins to find the jobs of earlier runs, which the calls wait for. Called once, before any other call. */
-  start(): Promise<void>;
-  /** Names of exports of before whose rest was found at this start, and removed. */
-  removedPartials(): readonly string[];
-  /** See `UnfinishedExports.left`. */
-  leftPartials(): readonly string[];
-  /** Pauses running jobs at the end of a chunk, and releases files and locks. */
-  close(): Promise<void>;
-};
+export type Batch = Handlers<'batch'> &
+  Handlers<'compare'> & {
+    /** Begins to find the jobs of earlier runs, which the calls wait for. Called once, before any other call. */
+    start(): Promise<void>;
+    /** Names of exports of before whose rest was found at this start, and removed. */
+    removedPartials(): readonly string[];
+    /** See `UnfinishedExports.left`. */
+    leftPartials(): readonly string[];
+    /** Pauses running jobs at the end of a chunk, and releases files and locks. */
+    close(): Promise<void>;
+  };
 
 /** The batch calls. Paths and cleartext stay inside: the window gets handles, masked rows and counts. */
 export function createBatch(given: BatchOptions): Batch {
@@ -50,6 +55,21 @@ export function createBatch(given: BatchOptions): Batch {
   });
   const mappings = createMappings(options);
   const acts = createJobCalls({ ...options, unfinished, own, mappings }, drafts, jobs);
+  const comparison = createComparison({
+    ...options,
+    sources: drafts.sources,
+    copies: drafts.sources.copies,
+    unfinished,
+    async withBatch(jobId, act) {
+      const found = await jobs.find(jobId);
+      if (!found.ok) return found;
+      const { work, spec } = found.value;
+      if (found.value.view().state !== 'finished') return failed('job.busy');
+      return withChunks(found.value, ({ rows }) =>
+        act({ name: maskNumbers(spec.sourceName), isPasted: spec.sourcePath === null, rows, work }),
+      );
+    },
+  });
   const queues: Queues = createQueues({
     ...options,
     file: path.join(options.folder, 'queues.json'),
@@ -79,6 +99,7 @@ export function createBatch(given: BatchOptions): Batch {
     ...mappings.calls,
     ...acts.calls,
     ...queueCalls,
+    ...comparison.calls,
     async 'batch.discard'(asked) {
       const discarded = await acts.calls['batch.discard'](asked);
       if (discarded.ok) queues.forget(asked.jobId);
@@ -97,6 +118,7 @@ export function createBatch(given: BatchOptions): Batch {
     removedPartials: () => unfinished.removed(),
     leftPartials: () => unfinished.left(),
     async close() {
+      comparison.close();
       await retention.close();
       await queues.close();
       await jobs.close();

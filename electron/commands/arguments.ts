@@ -3,6 +3,7 @@ import { type CommandName, commands } from '../platform/command-line.ts';
 
 const options = {
   out: { type: 'string' },
+  column: { type: 'string', multiple: true },
   json: { type: 'boolean' },
   yes: { type: 'boolean' },
   anew: { type: 'boolean' },
@@ -54,6 +55,17 @@ export interface ExportArguments extends CommonArguments, GroundsArguments {
   readonly out: string | null;
 }
 
+export interface CompareArguments extends CommonArguments {
+  /** Paths, or beginnings of a batch's number. */
+  readonly sides: readonly string[];
+  /** One for all, or one for each. */
+  readonly columns: readonly string[];
+  /** The file of row numbers; none is written where none is named. */
+  readonly out: string | null;
+  /** A file that can be read in more than one way is read as it seems. */
+  readonly yes: boolean;
+}
+
 export interface AttestArguments {
   /** Standard output where none is named. */
   readonly out: string | null;
@@ -68,6 +80,7 @@ export type Command =
   | { readonly name: 'jobs'; readonly given: CommonArguments }
   | { readonly name: 'lookup'; readonly given: LookupArguments }
   | { readonly name: 'export'; readonly given: ExportArguments }
+  | { readonly name: 'compare'; readonly given: CompareArguments }
   | { readonly name: '--attest'; readonly given: CommonArguments & AttestArguments }
   | { readonly name: '--sign-connections'; readonly given: CommonArguments & SignArguments };
 
@@ -95,7 +108,7 @@ export function parseCommand(name: CommandName, args: readonly string[]): Comman
   const isStatement = name.startsWith('--');
   for (const [option, what] of Object.entries(valued))
     if (values[option as keyof typeof valued] === '')
-      return `Name the ${isStatement ? 'file' : what} behind --${option}=.`;
+      return `Name the ${isStatement || name === 'compare' ? 'file' : what} behind --${option}=.`;
   const common = { json: values.json ?? false, passphraseOnInput: values['passphrase-stdin'] ?? false };
   const caseReference = values.case ?? '';
   const grounds = { caseReference, reason: values.reason ?? null };
@@ -124,6 +137,16 @@ export function parseCommand(name: CommandName, args: readonly string[]): Comman
       if (first === '') return 'Name the batch: tokendesk jobs lists them.';
       if (rest.length > 0) return 'One batch is exported at a time.';
       return { name, given: { ...common, ...grounds, job: first, out: values.out ?? null } };
+    }
+    case 'compare': {
+      if (rest.length === 0) return 'Name two files or batches, or more, to compare.';
+      if (positionals.length > 8) return 'At most eight files or batches are compared at once.';
+      if (positionals.includes('')) return 'A file has no name.';
+      const { column: columns = [], out = null, yes = false } = values;
+      if (columns.length === 0 || columns.includes('')) return 'Name the column with --column=.';
+      if (columns.length > 1 && columns.length !== positionals.length)
+        return 'Give --column once for all of them, or once for each in their order.';
+      return { name, given: { ...common, sides: positionals, columns, out, yes } };
     }
     case '--attest':
       return first === ''

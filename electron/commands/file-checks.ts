@@ -30,6 +30,7 @@ export function refuseGuesses(preview: Preview, plan: Pick<Plan, 'columns'>): vo
   const doubts: Record<FileDoubt, string> = {
     encoding: `its encoding may be ${reading.encoding} or ${(guesses.encoding ?? []).join(', ')}`,
     delimiter: 'its delimiter is a guess',
+    records: 'its columns of fixed width are a guess',
     place: 'where its table begins and ends is a guess',
   };
   throw new End(

@@ -37,7 +37,7 @@ export async function readAsApp(profile: ServiceProfile, asked: Asked, exchange:
     const isRefusal = ['denied', 'busy'].includes(result.kind) || code === 'service.invalid-input';
     return { kind: isRefusal ? 'failure' : 'refused', reason: code };
   }
-  const { json, requestId } = result;
+  const { json } = result;
   const target = text('targetTokenName') === '' ? null : { definition: text('targetTokenName') };
   const refuses = refusesEcho(operation, definition ?? '', target);
   if (!isOperation(operation) || !isBatchOperation(operation)) {
@@ -64,7 +64,7 @@ export async function readAsApp(profile: ServiceProfile, asked: Asked, exchange:
       profile,
       operation,
       refusesEcho: refuses,
-      send: () => Promise.resolve(done({ json, requestId, sessions: [] })),
+      send: () => Promise.resolve(done({ answer: result, sessions: [] })),
       size: () => Math.max(1, elements.length),
       shrink: () => undefined,
       onUnreadable: () => undefined,

@@ -172,7 +172,10 @@ export function createConnectionHandlers({
   }
 
   return {
-    forgetRemoved,
+    forgetRemoved() {
+      forgetRemoved();
+      connections.forgetOwed();
+    },
     useProfile,
     restoreProfile: (id, given) =>
       change(

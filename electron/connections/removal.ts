@@ -28,7 +28,7 @@ interface Parts {
 interface Removal {
   readonly restore: RestoreConnection;
   /** After a removal that failed on the way: what is gone already is stored again, where it can be. */
-  readonly putSecretsBack: () => Promise<Outcome<null>>;
+  readonly putSecretsBack: (goesOn: () => boolean) => Promise<Outcome<null>>;
 }
 
 /** It is there, and can't be read at the moment. */
@@ -55,8 +55,10 @@ export async function readForRestore(
   }
   const pair = removed.clientCertificate === null ? null : await certificates.read(removed);
 
-  async function putSecretsBack(goesOn = () => true): Promise<Outcome<null>> {
+  async function putSecretsBack(goesOn: () => boolean): Promise<Outcome<null>> {
     for (const [account, secret] of secrets) {
+      // Not taken away, or entered anew since.
+      if ((await keychain.read(account)).ok) continue;
       const stored = goesOn() ? await keychain.store(account, secret) : failed('app.locked');
       if (!stored.ok) return stored;
     }

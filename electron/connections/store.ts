@@ -36,7 +36,8 @@ export interface Connections {
    * address moves to another origin, an authority is added, or policies are removed, the secrets that belonged there are
    * removed first; if they can't be, nothing is changed. The environment is not lowered while a secret stays stored, since colour, typed
    * row count and audit lines follow it. Failures: connection.environment, connection.host, connection.invalid (`subject` names the field),
-   * certificate.invalid, settings.managed (an authority, where the administrator fixed them), connection.unknown, connection.built-in, keychain.*, file.*.
+   * certificate.invalid, settings.managed (an authority, where the administrator fixed them), connection.unknown, connection.built-in, keychain.*, file.*;
+   * connection.unsettled, where it is saved, and what it was before could still be put back.
    */
   save(draft: ConnectionDraft): Promise<Outcome<{ id: string }>>;
   /** Stores what a test of a policy found, in place of what was found before. Failures: connection.unknown, file.*. */
@@ -63,9 +64,14 @@ export interface Connections {
   ): Promise<Outcome<{ id: string }>>;
   /**
    * With its secrets; if those can't be removed it stays. Answers what puts all of it back, which holds the secrets in
-   * memory. Failures: connection.unknown, keychain.*, file.*.
+   * memory. Failures: connection.unknown, keychain.*, file.*, and then nothing is changed; connection.half-removed, and till
+   * that is settled the connection is not changed either.
    */
   remove(id: string): Promise<Outcome<RestoreConnection>>;
+  /** Tries again to store what a removal that failed, or its undo, left out of the keychain (connection.half-removed). */
+  settle(): Promise<void>;
+  /** What is left out is not stored any more: its values are forgotten. For lock and close. */
+  forgetOwed(): void;
   /** As the keychain says. Failures: connection.unknown, connection.changed, keychain.*. */
   hasSecrets(id: string): Promise<Outcome<boolean>>;
   /**
@@ -112,6 +118,8 @@ export interface ConnectionsOptions {
   readonly onlyAuthorities?: () => string | null;
 }
 
+type Failed = Extract<Outcome<never>, { ok: false }>;
+
 const environmentRank: Record<Environment, number> = { development: 0, test: 1, production: 2 };
 
 export function createConnections({
@@ -124,6 +132,23 @@ export function createConnections({
   isAllowedHost = () => true,
   onlyAuthorities = () => null,
 }: ConnectionsOptions): Connections {
+  /** What stores again the secrets that removals took, and undoes did not put back, which failed on the way. In memory alone. */
+  const owed = new Map<string, () => Promise<Outcome<null>>>();
+  // Each reads a record, asks the keychain and writes the record: what another wrote meanwhile would be lost.
+  const queue = createSerialQueue();
+
+  async function settle(): Promise<void> {
+    for (const [id, put] of owed) if ((await put()).ok && owed.get(id) === put) owed.delete(id);
+  }
+
+  /** Before it is settled nothing else is changed: what is stored again would be for another address, or whom another trusts. */
+  const whenSettled = <T>(id: string | null, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> =>
+    queue(async () => {
+      if (id === null || !owed.has(id)) return run();
+      await settle();
+      return owed.has(id) ? failed('connection.half-removed') : run();
+    });
+
   function list(): Connection[] {
     const given = store.read('kinds');
     return store
@@ -176,6 +201,7 @@ export function createConnections({
   async function dropSecrets(id: string): Promise<Outcome<null>> {
     const found = find(id);
     if (!found.ok) return found;
+    owed.delete(id);
     // The key first: the index stands in the same file as the record, whose address may be new.
     const hadKey = await seals.forgetKey(id);
     if (!hadKey.ok) return hadKey;
@@ -247,7 +273,7 @@ export function createConnections({
       return known === undefined ? [...all, next] : all.map((one) => (one === known ? next : one));
     };
     const written = await write(changed.id, () => ({ connections: withNext() }));
-    if (!written.ok) return written;
+    if (!written.ok && written.failure.code !== 'connection.unsettled') return written;
     const next = changed;
     // The built-in service has another port at each start and is the same.
     if (before && !next.builtIn && before.baseUrl !== next.baseUrl) {
@@ -260,7 +286,7 @@ export function createConnections({
       const moved = store.write('active', policy === undefined ? null : { connectionId: next.id, policy });
       if (!moved.ok) return moved;
     }
-    return done({ id: next.id });
+    return written.ok ? done({ id: next.id }) : written;
   }
 
   const connections: Connections = {
@@ -269,6 +295,7 @@ export function createConnections({
     dropSecrets,
     async hasSecrets(id) {
       const found = find(id);
+      if (owed.has(id)) return done(true);
       return found.ok ? isAnyStored(accountsOf(found.value)) : found;
     },
 
@@ -367,10 +394,7 @@ export function createConnections({
       const gone = await removeSecrets(new Set([...indexedAccounts(id), ...accountsOf(found.value)]));
       const certificate = gone.ok ? await certificates.remove(found.value) : gone;
       const withoutKey = certificate.ok ? await seals.forgetKey(id) : certificate;
-      if (!withoutKey.ok) {
-        await putSecretsBack();
-        return withoutKey;
-      }
+      if (!withoutKey.ok) return keepAfter(withoutKey);
       const without = <T>({ [id]: _, ...others }: Record<string, T>): Record<string, T> => others;
       const removed = await seals.keep(id, () => ({
         connections: store.read('connections').filter((connection) => connection.id !== id),
@@ -379,10 +403,27 @@ export function createConnections({
         profiles: without(store.read('profiles')),
         ...(store.read('active')?.connectionId === id && { active: null }),
       }));
-      if (removed.ok) return done(restore);
-      await putSecretsBack();
-      return removed;
+      return removed.ok ? done(restoreOrOwe) : keepAfter(removed);
+
+      async function restoreOrOwe(goesOn: () => boolean): Promise<Outcome<null>> {
+        const restored = await restore(goesOn);
+        const put = () => restore(() => owed.get(id) === put);
+        if (restored.ok) owed.delete(id);
+        else if (find(id).ok && goesOn()) owed.set(id, put);
+        return restored;
+      }
+
+      /** It stays. Where the keychain does not take its secrets now, they are stored as soon as it does. */
+      async function keepAfter(failure: Failed): Promise<Failed> {
+        const put = () => putSecretsBack(() => owed.get(id) === put);
+        owed.set(id, put);
+        await settle();
+        return owed.has(id) ? failed('connection.half-removed') : failure;
+      }
     },
+
+    settle: () => queue(settle),
+    forgetOwed: () => owed.clear(),
 
     active: () => store.read('active'),
 
@@ -402,6 +443,7 @@ export function createConnections({
       return account.ok ? removeSecrets([account.value]) : account;
     },
     async secret(id, secret) {
+      if (owed.has(id)) await queue(settle);
       const account = accountOf(id, secret);
       return account.ok ? keychain.read(account.value) : account;
     },
@@ -444,14 +486,12 @@ export function createConnections({
       return pair;
     },
   };
-  // Each reads a record, asks the keychain and writes the record: what another wrote meanwhile would be lost.
-  const queue = createSerialQueue();
   return {
     ...connections,
-    save: (draft) => queue(() => connections.save(draft)),
-    configure: (id, changes) => queue(() => connections.configure(id, changes)),
+    save: (draft) => whenSettled(draft.id, () => connections.save(draft)),
+    configure: (id, changes) => whenSettled(id, () => connections.configure(id, changes)),
     saveBuiltIn: (connection, grants) => queue(() => connections.saveBuiltIn(connection, grants)),
-    remove: (id) => queue(() => connections.remove(id)),
+    remove: (id) => whenSettled(id, () => connections.remove(id)),
   };
 }
 

@@ -32,6 +32,7 @@ import {
   sourceRows,
   takenChanges,
 } from './models/batch.ts';
+import { comparedSide, comparison } from './models/compared.ts';
 import { mapping } from './models/mapping.ts';
 import { openedFiles, queue, queueExportChoice, queueExported } from './models/queue.ts';
 import { maxFiles } from './queue-limits.ts';
@@ -485,6 +486,17 @@ export const calls = {
   'batch.stopExport': call(z.strictObject({ jobId: id }), nothing),
   /** Shows an exported file in the system's file manager; false where that can't be done. */
   'batch.showExport': call(z.strictObject({ exportId: id }), z.strictObject({ shown: z.boolean() })),
+  /**
+   * Says which values are in which files, and writes each row's group where the person says, with `write`; null when they changed their mind. `compare.progress`
+   * events say how far it is. Another comparison ends this one. Failures: compare.pasted, plan.column-unknown, job.busy,
+   * service.cancelled, file.*.
+   */
+  'compare.files': call(
+    z.strictObject({ sides: z.array(comparedSide).min(2).max(8), write: z.boolean() }),
+    comparison.nullable(),
+  ),
+  'compare.stop': call(nothing, nothing),
+
   'batch.mappings': call(nothing, z.array(mapping)),
   'batch.saveMapping': call(mapping.omit({ id: true }), z.strictObject({ id })),
   'batch.removeMapping': call(z.strictObject({ id }), nothing),
@@ -652,6 +664,8 @@ export const events = {
   'batch.viewing': z.strictObject({ jobId: id, share: z.number().min(0).max(1) }),
   /** How far a corrected list is compared with its job, 0 to 1. */
   'batch.comparing': z.strictObject({ jobId: id, share: z.number().min(0).max(1) }),
+  /** How far files are compared, 0 to 1, and how many rows were read. */
+  'compare.progress': z.strictObject({ share: z.number().min(0).max(1), rows: count }),
   /** How far an export is written, 0 to 1, and how many rows that are. */
   'batch.exporting': z.strictObject({ jobId: id, share: z.number().min(0).max(1), rows: count }),
 } as const;

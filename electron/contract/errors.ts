@@ -52,6 +52,8 @@ export const failureCodes = [
   'connection.none',
   'connection.unknown',
   'connection.invalid',
+  'connection.half-removed', // the keychain failed on the way, and has not taken back what it had given away
+  'connection.unsettled', // saved, and the keychain did not end to take back what trusted the record of before
   'connection.changed', // its record was changed outside of the app; a person has to look at it and save it
   'connection.environment', // not lowered while secrets are stored
   'connection.built-in', // the built-in connection can't be changed that way
@@ -78,6 +80,7 @@ export const failureCodes = [
   'unlock.wait',
   'unlock.too-short',
   'unlock.passphrase-required', // the administrator asks for a passphrase, and none is set yet
+  'unlock.unsure', // the keychain did not say whether the passphrase was changed
   'unlock.verifier-lost', // the keychain no longer has what the passphrase is checked with
   'reveal.reason-required',
   'reveal.reason-refused', // not one of the administrator's
@@ -96,6 +99,7 @@ export const failureCodes = [
   'file.gone',
   'file.changed',
   'file.unreadable',
+  'file.folder',
   'file.empty',
   'file.too-many-columns',
   'file.delimiter', // subject: the encoding
@@ -107,6 +111,7 @@ export const failureCodes = [
   'file.paste-empty',
   'file.not-a-table', // another kind of file, which `subject` names
   'file.json-damaged', // an array of JSON that is not whole, or not of objects
+  'file.record-length', // records without line ends do not fill it; `subject`: the bytes of one
   'file.archive-damaged', // cut, altered, or not what it begins as
   'file.archive-junk', // something stands behind its end
   'file.archive-empty', // no file is in it
@@ -126,6 +131,8 @@ export const failureCodes = [
   'row.field-too-long',
   'row.bad-encoding',
   'row.nul',
+  'row.record-length', // a record of fixed width is shorter or longer than it should be
+  'value.field-width', // a result that is too long for its field of fixed width, or would not be read from there as itself
   'value.unencodable', // for an export: its encoding has not all of the characters
   'value.no-text', // a number, true or false of JSON; not sent
   'value.unfit', // does not fit the definition's kind; not sent
@@ -136,6 +143,7 @@ export const failureCodes = [
   // batches
   'plan.empty',
   'plan.column-unknown',
+  'plan.column-packed', // a packed number of a record of fixed width, which is no text; `column`: its number
   'plan.tokens-again', // what is to be tokenized was exported as tokens by this app; `column`: its number
   'plan.definition-unknown',
   'plan.policy-unknown',
@@ -169,6 +177,7 @@ export const failureCodes = [
   'mend.masked',
   'mend.not-failed',
   'mend.pending', // corrected, and not sent yet
+  'compare.pasted', // rows that the window can write are not compared with others
   'mend.outdated', // the batch changed after the list was compared
   'export.encoding', // the header has characters that the chosen encoding has not
   'export.encryption', // the file could not be encrypted; nothing of it is left

@@ -1,5 +1,6 @@
 import type { ExportChoice, ExportForm, Job } from './models/batch.ts';
 import { columnOperations, operationInfo } from './operations.ts';
+import { isDelimited } from './row-kinds.ts';
 
 /** Rows that fit on one sheet of a workbook, below its header. */
 export const maxSheetRows = 1_048_575;
@@ -32,13 +33,17 @@ export function exportContents({
 export function defaultExport(job: Job, last: ExportForm | null = null): ExportChoice {
   const contents = exportContents(job);
   const isMatch = job.plan.columns.some(({ operation }) => operation === 'match');
+  // Rows of other kinds have no room for columns.
+  const takesAll =
+    isDelimited(job.plan.reading) ||
+    job.plan.columns.every(({ into, operation }) => into === 'replace' && operation !== 'match');
   const fitsSheet = job.tally.rows <= maxSheetRows;
   const usual: ExportForm = {
     content: 'masked',
     rows: 'all',
     format: job.isWorkbook ? 'workbook' : 'csv',
     archive: job.packed?.archive ?? null,
-    safety: job.isWorkbook ? 'spreadsheet' : 'source',
+    safety: job.isWorkbook ? 'spreadsheet' : takesAll ? 'source' : 'exact',
     encoding: 'utf-8',
     delimiter: job.plan.reading.delimiter,
     byteOrderMark: true,

@@ -4,6 +4,7 @@ import type { FailureCode } from './errors.ts';
 export const rowReasons: Partial<Record<FailureCode, string>> = {
   'value.unencodable': 'The encoding of the export has not all characters of a cell',
   'value.no-text': 'A number, true or false of JSON, not sent: no token can stand in its place',
+  'value.field-width': 'The result does not fit its field',
   'value.unfit': 'Does not fit the definition, not sent',
   'value.check-digit': 'Not a valid value: the check digit is wrong',
   'value.length': 'Not a valid value: too few or too many digits',
@@ -13,6 +14,7 @@ export const rowReasons: Partial<Record<FailureCode, string>> = {
   'row.unclosed-quote': 'A quote never closes',
   'row.field-too-long': 'A field is too long',
   'row.bad-encoding': 'Characters do not fit the encoding',
+  'row.record-length': 'The record has another length',
   'row.nul': 'Has NUL characters',
   'mend.twice': 'Stands in the list twice',
   'mend.masked': 'A changed cell still has a masked value',

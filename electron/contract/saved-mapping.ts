@@ -18,6 +18,9 @@ export function savedReading(
   return {
     ...(isGuess(saved.encoding, reading.encoding, guesses.encoding) && { encoding: saved.encoding }),
     ...(isGuess(saved.delimiter, reading.delimiter, guesses.delimiter) && { delimiter: saved.delimiter }),
+    // Its layout is of files in which main finds no delimiter either.
+    ...(saved.records !== undefined &&
+      (reading.records !== undefined || guesses.delimiter !== null) && { records: saved.records }),
     // How many rows stand below is a guess about this file alone: the person is asked.
     ...((guesses.header || guesses.headerColumns !== undefined) &&
       isSamePlace &&
@@ -75,6 +78,7 @@ export function doubtOf(
   const isMapped = (index: number): boolean => columns.some(({ column }) => column === index);
   if (guesses.encoding !== null) return 'encoding';
   if (guesses.delimiter !== null) return 'delimiter';
+  if (guesses.records === true) return 'records';
   return guesses.header || guesses.headerColumns?.some(isMapped) === true ? 'place' : null;
 }
 

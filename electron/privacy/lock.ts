@@ -38,12 +38,14 @@ export interface Lock {
   check(passphrase: string): Promise<Outcome<null>>;
   /**
    * Sets, changes or, with an empty `next`, removes the passphrase. Where one is set, `current` must match and counts
-   * as an attempt. Failures: as `unlock`, unlock.too-short, and those of storing it.
+   * as an attempt. Failures: as `unlock`, unlock.too-short, those of storing it, and then what was in force is;
+   * unlock.unsure, and then the keychain is asked at the next attempt.
    */
   setPassphrase(current: string, next: string): Promise<Outcome<LockState>>;
   /**
    * Unlocks after all secrets are forgotten, as `unlock`: who has lost the passphrase, or removed its verifier, gets in, but to nothing.
-   * Failures: call.refused where it is open, or has no passphrase; those of forgetting.
+   * Failures: call.refused where it is open, or has no passphrase; those of forgetting; unlock.unsure, and then it is opened
+   * by any passphrase where it was done, with `before`.
    */
   reset(before?: () => Promise<unknown>): Promise<Outcome<LockState>>;
   /** Called at every change of `state()`. */
@@ -55,16 +57,16 @@ interface LockOptions {
   readonly clock: Clock;
   /** Idle time allowed, from the settings; read each time. */
   readonly idleMs: () => number;
-  /** Failures as the keychain's: `read` fails with credentials.missing where nothing is stored. */
   readonly secrets: {
-    /** Before it, `peek` may tell of what is another folder's. */
+    /** Before it, `peek` and `isSet` may tell of what is another folder's. */
     settled(): Promise<unknown>;
-    read(account: string): Promise<Outcome<string>>;
     /** `missing` only where nothing was ever stored. */
     peek(account: string): string;
   };
   /** The key that the passphrase opens. */
-  readonly key: Pick<SecretsKey, 'open' | 'wrap' | 'unwrap' | 'isClear'>;
+  readonly key: Pick<SecretsKey, 'verifier' | 'open' | 'wrap' | 'unwrap'>;
+  /** Whether a passphrase is set, as the settings say: asked where the keychain has no key. */
+  readonly isSet: { read(): boolean; write(isSet: boolean): unknown };
   readonly attempts: UnlockAttemptsStore;
   /** For `reset`. */
   readonly forgetSecrets: () => Promise<Outcome<null>>;
@@ -91,6 +93,7 @@ export async function openLock({
   idleMs,
   secrets,
   key,
+  isSet,
   attempts,
   forgetSecrets,
   cost,
@@ -110,18 +113,28 @@ export async function openLock({
   let lastActive = clock.monotonic();
   let timerIdleMs = 0;
   let stopTimer = () => {};
+  /** What a reset still has to do that the keychain did not say was done. */
+  let unsureReset: { readonly before: (() => Promise<unknown>) | undefined } | null = null;
   /** A passphrase that is being set: the app may lock meanwhile, and is not unlocked without it then. */
   let setting: Promise<unknown> | null = null;
 
   async function readVerifier(): Promise<Outcome<string | null>> {
     await secrets.settled();
     const tried = await attempts.read();
-    const isExpected = tried.verifierLost === true || secrets.peek(verifierAccount) !== 'missing';
-    const read = await secrets.read(verifierAccount);
-    if (read.ok || read.failure.code !== 'credentials.missing') return read;
-    if (!isExpected || (await key.isClear())) return done(null);
+    const isExpected =
+      tried.verifierLost === true || isSet.read() || secrets.peek(verifierAccount) !== 'missing';
+    const read = await key.verifier();
+    if (read.ok) note(read.value !== null);
+    // Without a keyring, too, nobody is asked for a passphrase that was never set.
+    if (read.ok || !['credentials.missing', 'keychain.unavailable'].includes(read.failure.code)) return read;
+    if (!isExpected) return done(null);
+    if (read.failure.code === 'keychain.unavailable') return read;
     await attempts.write({ ...tried, verifierLost: true });
     return failed('unlock.verifier-lost');
+  }
+
+  function note(isNowSet: boolean): void {
+    if (isSet.read() !== isNowSet) isSet.write(isNowSet);
   }
 
   const isLost = () => !verifier.ok && verifier.failure.code === 'unlock.verifier-lost';
@@ -205,10 +218,12 @@ export async function openLock({
     const checked = await checkPassphrase(current);
     if (!checked.ok) return checked;
     const stored = next === '' ? await key.unwrap() : await key.wrap(next, cost);
-    if (!stored.ok) return stored;
+    if (!stored.ok && stored.failure.code !== 'unlock.unsure') return stored;
+    // What can't be told now is read again before a passphrase is checked, as the next start reads it.
     verifier = stored;
+    if (stored.ok) note(stored.value !== null);
     changes.emit();
-    return done(state());
+    return stored.ok ? done(state()) : stored;
   }
 
   async function open(before: () => Promise<unknown> = () => Promise.resolve()): Promise<Outcome<LockState>> {
@@ -248,7 +263,11 @@ export async function openLock({
       if (!locked) return done(state());
       if (setting !== null) await setting;
       const checked = await checkPassphrase(passphrase);
-      return checked.ok ? open(before) : checked;
+      if (!checked.ok) return checked;
+      const isReset = unsureReset !== null && !passphraseSet();
+      const opened = await open(isReset ? unsureReset?.before : before);
+      unsureReset = null;
+      return opened;
     },
 
     check: checkPassphrase,
@@ -269,10 +288,19 @@ export async function openLock({
     async reset(before) {
       if (!locked || !passphraseSet()) return failed('call.refused');
       const forgotten = await forgetSecrets();
-      if (!forgotten.ok) return forgotten;
+      if (!forgotten.ok) {
+        if (forgotten.failure.code !== 'unlock.unsure') return forgotten;
+        // As where it is set: what stands in the keychain is read before a passphrase is checked.
+        verifier = forgotten;
+        unsureReset = { before };
+        changes.emit();
+        return forgotten;
+      }
       const stored = await attempts.write(noAttempts);
       if (!stored.ok) return stored;
       verifier = done(null);
+      note(false);
+      unsureReset = null;
       wrong = 0;
       notBefore = clock.monotonic();
       return open(before);

@@ -177,7 +177,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     });
     if (!answer.ok)
       return { ok: false, failure: withoutRepeats(explainRefusal(answer.failure, profile), [value]) };
-    const { json, requestId, sessions: used } = answer.value;
+    const { sessions: used } = answer.value;
+    const { json, requestId } = answer.value.answer;
     const read = readSingle(profile, operation, json);
     const details = {
       ...detailsOf({ operation, policy, definition }),

@@ -2,7 +2,13 @@ import type { Failure } from '../contract/errors.ts';
 import type { Clock } from '../util/clock.ts';
 import { addressOf, type AddressNames } from './addresses.ts';
 import type { AuditRequest, CallContext, RequestOutcome } from './service-client.ts';
-import { detailsOf, readExchange, type ExchangeResult, type RequestDetails } from './http/failures.ts';
+import {
+  detailsOf,
+  readExchange,
+  type ExchangeResult,
+  type RequestDetails,
+  type ServiceAnswer,
+} from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
 import type { Health } from './limits/health.ts';
 import { retryBudget } from './limits/limits.ts';
@@ -34,7 +40,7 @@ export interface OutgoingRequest extends RequestDetails {
   readonly context: CallContext;
   readonly signal: AbortSignal;
   /** Of a batch: elements of the answer that were refused, by code. */
-  readonly countRefused?: (json: unknown) => ReadonlyMap<string, number>;
+  readonly countRefused?: (answer: ServiceAnswer) => ReadonlyMap<string, number>;
   /** Those that may stand in the address. */
   readonly names?: AddressNames;
   /** Made when the request leaves, so that it carries the session of that moment. */
@@ -143,14 +149,17 @@ async function sendOnce(
   permit.end(result.kind === 'busy' ? 'busy' : health.isAlive(exchange) ? 'answered' : 'failed');
   recordOutcome(
     result.kind === 'answer'
-      ? { ok: true, code: null, requestId: result.requestId || null, ...refusedOf(request, result.json) }
+      ? { ok: true, code: null, requestId: result.requestId || null, ...refusedOf(request, result) }
       : { ok: false, code: result.failure.code, requestId: result.failure.requestId ?? null },
   );
   return result;
 }
 
-function refusedOf({ countRefused }: OutgoingRequest, json: unknown): Pick<RequestOutcome, 'refused'> {
-  const refused = countRefused?.(json);
+function refusedOf(
+  { countRefused }: OutgoingRequest,
+  answer: ServiceAnswer,
+): Pick<RequestOutcome, 'refused'> {
+  const refused = countRefused?.(answer);
   return refused === undefined || refused.size === 0 ? {} : { refused };
 }
 

@@ -27,7 +27,8 @@ export interface Seals {
   resetSettings(): Outcome<null>;
   /**
    * Writes a connection's record. Its secrets are for the new one from then on: no other write of what trust hangs on keeps
-   * them. `make` is called again after the keychain was asked. Failures: connection.changed, keychain.*, file.*.
+   * them. `make` is called again after the keychain was asked. Failures: connection.changed, keychain.*, file.*; and
+   * connection.unsettled, where the record is written, and the one before it still opens the secrets too.
    */
   keep(id: string, make: () => Values): Promise<Outcome<null>>;
   /**
@@ -42,6 +43,8 @@ export interface Seals {
   keyOf(id: string, need?: { readonly takesOver: boolean }): Promise<Outcome<ConnectionKey | null>>;
   /** Removes that key, and answers whether there was one. What it opened is lost, wherever it is stored. Failures: keychain.*. */
   forgetKey(id: string): Promise<Outcome<boolean>>;
+  /** Tries again what the keychain did not take at the end of a save (connection.unsettled): till then an earlier record opens the secrets too. */
+  settle(): Promise<void>;
   /** All of a connection's secrets are under its key. Failures: keychain.*. */
   takenOver(id: string): Promise<Outcome<null>>;
   /** Takes all that there is for changed and dealt with: nobody has looked at it. Failures: as `changed`, file.*. */
@@ -60,7 +63,7 @@ export const settingsRecord = 'settings.lock';
  *
  * A seal proves that this app wrote a record, not when. So the key of a connection's secrets names the record that they were
  * stored for (`recordsOf`): under another one, an earlier one too, it counts as changed. While such a record is written
- * the key names both, so that a process that is killed leaves secrets that open.
+ * the key names both, so that a process that is killed leaves secrets that open, for one record as for the other until the next start.
  *
  * With a key that is new, everything is adopted where this version wrote nothing before: there is neither a seal nor a key of a
  * connection. Where there is one, the key that made it is gone, and all secrets with it (`SecretsKey`): then everything counts as
@@ -83,6 +86,8 @@ export function withSeals(
   const changed = new Set<string>();
   /** What reads or replaces a connection's key, one after the other. */
   const queue = createSerialQueue();
+  /** Connections whose key names two records, since the keychain did not take the last write of a save. */
+  const unsettled = new Set<string>();
   let sealKey: Uint8Array | null = null;
   let opening: Promise<Outcome<null>> | null = null;
   let isKeyLost = false;
@@ -185,10 +190,21 @@ export function withSeals(
   const recordAfter = (id: string, members: Values): string | undefined =>
     recordsOf((name) => members[name] ?? store.read(name)).get(id);
 
+  /** Takes the record of before out of the key. Till it is out, the key gives no secret. */
+  async function settle(id: string): Promise<Outcome<null>> {
+    if (!unsettled.has(id)) return done(null);
+    const record = recordAfter(id, {});
+    const settled = record === undefined ? done(null) : await keys.replace(id, () => ({ records: [record] }));
+    if (settled.ok) unsettled.delete(id);
+    return settled;
+  }
+
   async function keep(id: string, make: () => Values): Promise<Outcome<null>> {
     await open();
     return queue(async () => {
       for (;;) {
+        const settled = await settle(id);
+        if (!settled.ok) return settled;
         const before = recordAfter(id, {});
         const after = recordAfter(id, make());
         if (
@@ -208,9 +224,10 @@ export function withSeals(
         // Another call may have written meanwhile.
         if (recordAfter(id, {}) !== before || recordAfter(id, make()) !== after) continue;
         const written = write(make());
-        // Where it can't be written, the next start tries again.
-        await keys.replace(id, () => ({ records: [written.ok ? after : before] }));
-        return written;
+        unsettled.add(id);
+        const ended = await settle(id);
+        // Nobody is told that an authority is removed while a file of before would bring it back.
+        return written.ok && !ended.ok ? failed('connection.unsettled') : written;
       }
     });
   }
@@ -271,6 +288,8 @@ export function withSeals(
         if (changed.has(id)) return failed('connection.changed');
         const record = recordAfter(id, {});
         if (record === undefined) return failed('connection.unknown');
+        const settled = await settle(id);
+        if (!settled.ok) return settled;
         const known = await keys.read(id);
         if (!known.ok) return known;
         if (known.value !== null)
@@ -286,9 +305,14 @@ export function withSeals(
         const known = await keys.read(id);
         if (!known.ok) return known;
         const removed = await keys.remove(id);
+        if (removed.ok) unsettled.delete(id);
         return removed.ok ? done(known.value !== null) : removed;
       });
     },
+    settle: () =>
+      queue(async () => {
+        for (const id of [...unsettled]) await settle(id);
+      }),
     takenOver: (id) => queue(() => keys.replace(id, () => ({ takesOver: false }))),
     async distrustAll() {
       const opened = await open();

@@ -83,6 +83,8 @@ export const settingsDocument = {
   kinds: entry(z.record(id, z.array(givenKind).max(500)), {}),
   /** What proves that this app wrote each record that trust hangs on (`withSeals`). */
   seals: entry(z.record(z.union([id, z.literal('settings.lock')]), z.string().regex(/^[0-9a-f]{64}$/)), {}),
+  /** Whether a passphrase is set, for when the keychain has no key. Which one it is, and whether it holds, the keychain says alone. */
+  passphrase: entry(z.boolean(), false),
   /** Wrong passphrases in a row, and until when the next attempt has to wait. */
   unlock: entry(
     z.strictObject({ wrong: count, until: instant.nullable(), verifierLost: z.boolean().optional() }),

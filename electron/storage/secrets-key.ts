@@ -7,9 +7,9 @@ import { keySecret, maxSecretBytes, newKey, type Keychain } from './keychain.ts'
 import { openKey, wrapKey } from './passphrase.ts';
 
 /**
- * The one key that encrypts what the keychain holds of connections and results. With a passphrase set it is in the keychain
- * under that passphrase alone, so that whoever removes the entry has removed the key. Setting, changing and removing the
- * passphrase each write one entry: what is encrypted stays as it is.
+ * The one key that encrypts what the keychain holds of connections and results. It is one entry, in clear, or with a passphrase
+ * set under that passphrase alone, so that whoever removes the entry has removed the key. Setting, changing and removing the
+ * passphrase each write this entry once, whatever becomes of the process: what is encrypted stays as it is.
  */
 export interface SecretsKey {
   /**
@@ -18,24 +18,27 @@ export interface SecretsKey {
    */
   read(): Promise<Outcome<OpenedKey>>;
   /**
+   * What the passphrase is checked with, the key under it, as the next start will find it; null where the key is there in clear.
+   * Failures: credentials.missing (there is no key), keychain.*.
+   */
+  verifier(): Promise<Outcome<string | null>>;
+  /**
    * Opens the key for this run where the passphrase fits. Answers the text that it is checked with from now on, another one
-   * where the text was an earlier version's; null where it does not fit. Failures: keychain.*.
+   * where the text was an earlier version's; null where it does not fit. Failures: as `wrap`.
    */
   open(passphrase: string, text: string, cost?: number): Promise<Outcome<string | null>>;
-  /** Puts the key under a passphrase, another one too; answers the text. Failures: as `read`. */
-  wrap(passphrase: string, cost?: number): Promise<Outcome<string>>;
-  /** Puts the key into the keychain without a passphrase. Failures: as `read`. */
-  unwrap(): Promise<Outcome<null>>;
   /**
-   * Whether the keychain has the key without a passphrase. Where it has, a verifier that is gone was removed by this app: the
-   * process ended before the settings file said so, and nobody else could have put the key there.
+   * Puts the key under a passphrase, another one too; answers the text. Failures: as `read`, and then what was in force is;
+   * unlock.unsure (the keychain says neither that it was written nor that it was not).
    */
-  isClear(): Promise<boolean>;
+  wrap(passphrase: string, cost?: number): Promise<Outcome<string>>;
+  /** Puts the key into the keychain without a passphrase. Failures: as `wrap`. */
+  unwrap(): Promise<Outcome<null>>;
   /** From now on a record without a seal was changed by somebody else. Failures: keychain.*. */
   adopted(): Promise<Outcome<null>>;
   /**
    * Puts a new key in the place of one whose secrets were removed, without a passphrase. Nothing is adopted under it: who
-   * resets the lock has not looked at what there is. Failures: keychain.*.
+   * resets the lock has not looked at what there is. Failures: keychain.*, unlock.unsure.
    */
   renew(): Promise<Outcome<null>>;
 }
@@ -46,104 +49,139 @@ export interface OpenedKey {
   readonly isNew: boolean;
 }
 
-/** What the passphrase is checked with: the key under it. */
+const keyAccount = 'secrets:key';
+/** Where earlier versions had the key under a passphrase. As long as it is there, a key in clear beside it is none. */
 export const verifierAccount = 'lock:verifier';
-const clearAccount = 'secrets:key';
 
 /** Behind a key that is new. In the entry itself, so that a process that is killed leaves it new. */
 const newMark = ' new';
 const isMarked = (text: string): boolean => text.endsWith(newMark);
 const plainText = (text: string): string => (isMarked(text) ? text.slice(0, -newMark.length) : text);
 const isKey = (text: string): boolean => /^[A-Za-z0-9+/]{43}=$/.test(plainText(text));
+const isWrapped = (text: string): boolean => text.startsWith('scrypt');
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(plainText(text), 'base64'));
 
 export function createSecretsKey(keychain: Pick<Keychain, 'keep' | 'read' | 'store' | 'remove'>): SecretsKey {
   const queue = createSerialQueue();
   let opened: OpenedKey | null = null;
-  /** Of a run without a keyring: it opens no key that anything could be stored with. */
+  /** Of a run without a keyring: it opens no key that anything could be stored with, and is in memory alone. */
   let temporary: string | null = null;
 
-  async function readClear(): Promise<Outcome<OpenedKey>> {
+  /** What is in force at the next start. Failures: credentials.missing, keychain.*. */
+  async function find(): Promise<Outcome<string>> {
+    const found = await keychain.read(keyAccount);
+    if (found.ok && isWrapped(found.value)) return found;
+    const earlier = await keychain.read(verifierAccount);
+    if (earlier.ok || earlier.failure.code !== 'credentials.missing') return earlier;
+    return found.ok && !isKey(found.value) ? failed('credentials.missing') : found;
+  }
+
+  async function readKey(): Promise<Outcome<OpenedKey>> {
     if (opened !== null) return done(opened);
-    const wrapped = await keychain.read(verifierAccount);
-    if (wrapped.ok) return failed('app.locked');
-    if (wrapped.failure.code !== 'credentials.missing') return wrapped;
-    const kept = await keychain.keep(clearAccount, {
+    const found = await find();
+    if (!found.ok && found.failure.code !== 'credentials.missing') return found;
+    if (found.ok && !isKey(found.value)) return failed('app.locked');
+    const kept = await keychain.keep(keyAccount, {
       make: () => newKey() + newMark,
-      fits: isKey,
+      fits: (text) => isKey(text) || isWrapped(text),
       // One that ends with this run would leave secrets that nothing opens.
       isLasting: true,
     });
     if (!kept.ok) return kept;
+    if (isWrapped(kept.value)) return failed('app.locked');
     opened = { bytes: bytesOf(kept.value), isNew: isMarked(kept.value) };
     return done(opened);
   }
 
+  /** Moves what an earlier version has in an entry of its own. A process that is killed leaves one of the two in force. */
+  async function takeOver(): Promise<Outcome<null>> {
+    const earlier = await keychain.read(verifierAccount);
+    if (!earlier.ok) return earlier.failure.code === 'credentials.missing' ? done(null) : earlier;
+    const found = await keychain.read(keyAccount);
+    const isMoved = found.ok && isWrapped(found.value);
+    const stored = isMoved ? done(null) : await keychain.store(keyAccount, earlier.value);
+    return stored.ok ? keychain.remove(verifierAccount) : stored;
+  }
+
+  /**
+   * Puts it in force. Where the keychain fails without a refusal, it may have been written all the same, or be written later: it
+   * is asked what stands there.
+   */
+  async function put(text: string): Promise<Outcome<string>> {
+    const stored = await keychain.store(keyAccount, text);
+    if (stored.ok && stored.value === 'stored') return done(text);
+    if (stored.ok) {
+      // Without a keyring nothing outlives this run, and nothing is encrypted.
+      await keychain.remove(keyAccount);
+      return failed('keychain.unavailable');
+    }
+    if (stored.failure.code === 'keychain.locked') return stored;
+    const standing = await find();
+    if (standing.ok) return standing.value === text ? done(text) : stored;
+    return standing.failure.code === 'credentials.missing' ? stored : failed('unlock.unsure');
+  }
+
   async function putWrapped(passphrase: string, key: OpenedKey, cost?: number): Promise<Outcome<string>> {
     const text = await wrapKey(passphrase, key.bytes, cost);
-    const before = await keychain.read(verifierAccount);
-    const stored = await keychain.store(verifierAccount, key.isNew ? text + newMark : text);
-    if (!stored.ok) return stored;
-    const removed = await keychain.remove(clearAccount);
-    if (removed.ok) return done(text);
-    // Who hears that it failed must not find it in force at the next start.
-    const undone = before.ok
-      ? await keychain.store(verifierAccount, before.value)
-      : await keychain.remove(verifierAccount);
-    return undone.ok ? removed : done(text);
+    const written = await put(key.isNew ? text + newMark : text);
+    // Where it can't be removed, it is passed over from now on.
+    if (written.ok) await keychain.remove(verifierAccount);
+    return written;
   }
 
   return {
-    read: () => queue(readClear),
+    read: () => queue(readKey),
+    verifier: () =>
+      queue(async () => {
+        const found = await find();
+        return found.ok && isKey(found.value) ? done(null) : found;
+      }),
     open: (passphrase, text, cost) =>
       queue(async () => {
         const key = await openKey(passphrase, plainText(text));
         if (key === null) return done(null);
         if (key === 'none') {
           // There is one where an earlier version set the passphrase after this one was used.
-          const clear = await keychain.read(clearAccount);
+          const clear = await keychain.read(keyAccount);
           const known = clear.ok && isKey(clear.value) ? clear.value : newKey() + newMark;
           opened ??= { bytes: bytesOf(known), isNew: isMarked(known) };
           return putWrapped(passphrase, opened, cost);
         }
         if (text === temporary) return done(text);
         opened ??= { bytes: key, isNew: isMarked(text) };
-        // Left where the process was killed between two entries, or where the keychain failed at the second.
-        await keychain.remove(clearAccount);
+        // Where it fails, it is tried again at the next opening.
+        await takeOver();
         return done(text);
       }),
     wrap: (passphrase, cost) =>
       queue(async () => {
-        const key = await readClear();
+        const key = await readKey();
         if (key.ok) return putWrapped(passphrase, key.value, cost);
         if (key.failure.code !== 'keychain.unavailable') return key;
         // Nothing is stored in this run: the passphrase holds as long as the secrets do.
-        const wrapped = await putWrapped(passphrase, { bytes: bytesOf(newKey()), isNew: true }, cost);
-        if (wrapped.ok) temporary = wrapped.value;
-        return wrapped;
+        temporary = await wrapKey(passphrase, bytesOf(newKey()), cost);
+        return done(temporary);
       }),
     unwrap: () =>
       queue(async () => {
-        if (opened !== null) {
-          const text = Buffer.from(opened.bytes).toString('base64');
-          const stored = await keychain.store(clearAccount, opened.isNew ? text + newMark : text);
-          if (!stored.ok) return stored;
-        } else {
-          // Set in an earlier run, while this one began without a keyring: without it the key would be lost.
-          const wrapped = await keychain.read(verifierAccount);
-          if (wrapped.ok && wrapped.value !== temporary) return failed('app.locked');
+        if (opened === null) {
+          const found = await find();
+          // Set in an earlier run, while this one began without a keyring.
+          if (found.ok && !isKey(found.value)) return failed('app.locked');
+          temporary = null;
+          return done(null);
         }
-        return keychain.remove(verifierAccount);
-      }),
-    isClear: () =>
-      queue(async () => {
-        const clear = await keychain.read(clearAccount);
-        return clear.ok && isKey(clear.value);
+        temporary = null;
+        const taken = await takeOver();
+        if (!taken.ok) return taken;
+        const text = Buffer.from(opened.bytes).toString('base64');
+        const written = await put(opened.isNew ? text + newMark : text);
+        return written.ok ? done(null) : written;
       }),
     adopted: () =>
       queue(async () => {
         if (opened?.isNew !== true) return done(null);
-        for (const account of [verifierAccount, clearAccount]) {
+        for (const account of [keyAccount, verifierAccount]) {
           const found = await keychain.read(account);
           if (!found.ok || !isMarked(found.value)) continue;
           const stored = await keychain.store(account, plainText(found.value));
@@ -154,16 +192,12 @@ export function createSecretsKey(keychain: Pick<Keychain, 'keep' | 'read' | 'sto
       }),
     renew: () =>
       queue(async () => {
-        const made = newKey();
-        // In this order: a process that is killed between the two leaves the passphrase, and `open` removes the new one.
-        const stored = await keychain.store(clearAccount, made);
-        if (!stored.ok) return stored;
-        const removed = await keychain.remove(verifierAccount);
-        if (!removed.ok) return removed;
         temporary = null;
-        opened = stored.value === 'stored' ? { bytes: bytesOf(made), isNew: false } : null;
-        // Without a keyring nothing outlives this run, and nothing is encrypted.
-        return opened === null ? keychain.remove(clearAccount) : done(null);
+        opened = null;
+        const taken = await takeOver();
+        // Without a keyring there is nothing to replace.
+        const written = taken.ok ? await put(newKey()) : taken;
+        return written.ok || written.failure.code === 'keychain.unavailable' ? done(null) : written;
       }),
   };
 }

@@ -33,6 +33,11 @@ export const appMessages = {
     message(`The passphrase is too short.`, `Give at least ${f.subject ?? '8'} characters.`, 'now'),
   'unlock.passphrase-required': () =>
     message('Your administrator asks for a passphrase.', 'Set one first.', 'now'),
+  'unlock.unsure': () =>
+    message(
+      'The system’s keychain failed and did not say whether the passphrase was set, changed or removed.',
+      'When you unlock next, enter the new passphrase, and if it is wrong the one before; if it was to be removed, any opens once it is. What the keychain says then is in force.',
+    ),
   'unlock.verifier-lost': () =>
     message(
       'The keychain does not have what the passphrase is checked with.',

@@ -27,7 +27,7 @@ const otherFiles: Readonly<Record<string, string>> = {
 export const batchMessages = {
   'export.no-columns': () =>
     message(
-      'JSON has no place for a column that is added to it.',
+      'JSON and records of fixed width have no place for a column that is added.',
       'Choose another form under Format, or run it again with results in place of the values.',
       'now',
     ),
@@ -67,6 +67,7 @@ export const batchMessages = {
     ),
   'file.unreadable': (f) =>
     message(`${file(f)} can’t be read.`, 'Check that you have permission to open it.'),
+  'file.folder': (f) => message(`${file(f)} is a folder.`, 'Choose the files in it.'),
   'file.empty': (f) => message(`${file(f)} is empty.`, 'Choose another file.'),
   'file.too-many-columns': () => message('This file has too many columns.', 'Check the delimiter.'),
   'file.delimiter': (f) =>
@@ -101,6 +102,11 @@ export const batchMessages = {
     message(
       'This array of JSON is not whole, or not all of it are objects with one member of each name, so nothing of it was taken.',
       'Have it sent again, or written as JSON Lines: one object in each line.',
+    ),
+  'file.record-length': (f) =>
+    message(
+      `The file is no whole number of records of ${f.subject ?? 'this many'} bytes: it was cut, or bytes are missing. Nothing was sent.`,
+      'Have it sent again, or correct the bytes of a record in the layout.',
     ),
   'file.archive-damaged': (f) =>
     message(
@@ -170,7 +176,17 @@ export const batchMessages = {
   'row.field-too-long': (f) => message(`${row(f)} has a field that is too long.`, 'Correct it in the file.'),
   'row.bad-encoding': (f) =>
     message(`${row(f)} has characters that do not fit the encoding.`, 'Choose another encoding.'),
+  'row.record-length': (f) =>
+    message(
+      `${row(f)} is shorter or longer than a record of this layout.`,
+      'Correct it in the file, or the length in the layout.',
+    ),
   'row.nul': (f) => message(`${row(f)} has NUL characters.`, 'Correct it in the file.'),
+  'value.field-width': () =>
+    message(
+      'The result does not fit its field: it is too long, or begins or ends with what fills the field up.',
+      'Choose a definition whose tokens are as long as the values, or a wider column in the layout.',
+    ),
   'value.unencodable': () =>
     message(
       'The encoding of the export has not all characters of a cell. A result was left out, any other cell is empty.',
@@ -194,6 +210,8 @@ export const batchMessages = {
     ),
   'plan.empty': () => message('No column has been chosen yet.', 'Choose an action in a column header.'),
   'plan.column-unknown': () => message('A chosen column is not in this file.', 'Choose the columns again.'),
+  'plan.column-packed': () =>
+    message('A packed or binary number is no text and can’t be changed.', 'Choose another column.'),
   'plan.tokens-again': (f) =>
     message(
       `${f.column === undefined ? 'A column' : `Column ${f.column}`} holds tokens that Tokendesk exported, and they would be tokenized once more.`,
@@ -281,6 +299,11 @@ export const batchMessages = {
   'export.confirm': () =>
     message('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
   'export.passphrase': () => message('The passphrase is too short.', 'Use at least eight characters.', 'now'),
+  'compare.pasted': () =>
+    message(
+      'Pasted rows are not compared: by that a hidden value could be guessed.',
+      'Tokenize them as a batch, and compare the batch.',
+    ),
   'mend.other-list': () =>
     message(
       'This is not the list of failed rows of this batch.',

@@ -296,6 +296,17 @@ export const serviceMessages = {
         : `This connection is not complete: ${f.subject}.`,
       'Correct it and save again.',
     ),
+  'connection.half-removed': () =>
+    message(
+      'The keychain failed while the connection was being removed. The connection stays.',
+      'Its API key and passwords are stored again as soon as the keychain answers. If you lock or quit Tokendesk before that, those that are missing must be entered again.',
+    ),
+  'connection.unsettled': () =>
+    message(
+      'The change is saved, but the keychain failed at its end. Until it answers, an earlier settings file that is put back would still be trusted.',
+      'Leave Tokendesk open and save once more: when that succeeds, it is no longer so. No secret of this connection is used before that.',
+      'now',
+    ),
   'connection.changed': () =>
     message(
       'This connection may have been changed outside of Tokendesk. Its secrets were removed.',

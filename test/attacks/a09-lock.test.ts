@@ -17,7 +17,7 @@ const verifier = await wrapKey(right, new Uint8Array(32), 10);
 function workstation(attempts: UnlockAttempts = { wrong: 0, until: null }) {
   const keyring = fakeKeyring({ [testEntry('lock:verifier')]: verifier });
   const clock = fakeClock();
-  const stored = { attempts, writable: true, names: ['lock:verifier'] };
+  const stored = { attempts, writable: true, names: ['lock:verifier'], isSet: false };
   const forgotten: string[] = [];
   const start = () => {
     const keychain = createKeychain({
@@ -31,6 +31,7 @@ function workstation(attempts: UnlockAttempts = { wrong: 0, until: null }) {
       idleMs: () => 15 * minute,
       secrets: keychain,
       key: createSecretsKey(keychain),
+      isSet: { read: () => stored.isSet, write: (isSet) => (stored.isSet = isSet) },
       attempts: {
         read: () => Promise.resolve(stored.attempts),
         write(next) {

@@ -105,6 +105,13 @@ const held: { readonly [N in CallName]?: [input: () => CallInput<N>, chosen: () 
   'app.saveDiagnostics': [() => ({}), () => target('diagnostics.txt')],
   'batch.choose': [() => ({}), () => profile],
   'batch.chooseFiles': [() => ({}), () => profile],
+  'compare.files': [
+    () => {
+      const side = { of: 'batch', jobId: ids.job, column: 0 } as const;
+      return { sides: [side, side], write: true };
+    },
+    () => target('compared.csv'),
+  ],
   'batch.exportQueue': [
     () => ({ ...plainExport, rows: 'all', queueId: ids.queue, files: [ids.queued], grounds: someGrounds }),
     () => elsewhere,

@@ -19,6 +19,7 @@ const setPassphrase = (app: HomeApp, current: string, next: string) =>
   app.ask('lock.setPassphrase', { current: obscured(current), next: obscured(next) });
 const accountsIn = ({ entries }: FakeKeyring) =>
   [...entries.keys()].map((name) => name.split(':').slice(1).join(':'));
+const keyOf = ({ entries }: FakeKeyring) => [...entries].find(([name]) => name.endsWith(':secrets:key'))?.[1];
 const isLocked = async (app: HomeApp) => value(await app.ask('app.state', {})).lock.locked;
 
 /** A home with a passphrase, closed. */
@@ -28,14 +29,14 @@ async function withPassphrase() {
   value(await setPassphrase(app, '', right));
   await app.close();
   const homeId = [...home.keyring.entries.keys()]
-    .find((name) => name.endsWith(':lock:verifier'))
+    .find((name) => name.endsWith(':secrets:key'))
     ?.split(':')[0];
   return { ...home, homeId: homeId ?? '' };
 }
 
 test('with a passphrase set the keyring has no key of the secrets but under it', async () => {
   const { open, keyring } = await withPassphrase();
-  expect(accountsIn(keyring)).not.toContain('secrets:key');
+  expect(keyOf(keyring)).toMatch(/^scrypt-key:/);
   const all = [...keyring.entries.values()].join('\n');
   for (const secret of [...secretsOfAcme, right]) expect(all).not.toContain(secret);
   const app = await open();
@@ -44,41 +45,41 @@ test('with a passphrase set the keyring has no key of the secrets but under it',
   expect(await app.use()).toBe(reached);
 });
 
-test('a passphrase whose removal failed wraps the key again when it is given', async () => {
+test('a passphrase whose removal failed is still in force', async () => {
   const { open, keyring } = await withPassphrase();
   const app = await open();
   value(await app.unlock(right));
-  const original = keyring.deletePassword.bind(keyring);
-  keyring.deletePassword = (service, name) =>
-    name.endsWith(':lock:verifier')
+  const original = keyring.setPassword.bind(keyring);
+  keyring.setPassword = (service, name, secret) =>
+    name.endsWith(':secrets:key')
       ? Promise.reject(new Error('The bus timed out'))
-      : original(service, name);
+      : original(service, name, secret);
   expect(await setPassphrase(app, right, '')).toEqual(failed('keychain.stalled'));
-  keyring.deletePassword = original;
+  keyring.setPassword = original;
   value(await app.ask('lock.now', {}));
   value(await app.unlock(right));
-  expect(accountsIn(keyring)).not.toContain('secrets:key');
+  expect(keyOf(keyring)).toMatch(/^scrypt-key:/);
   expect(await app.use()).toBe(reached);
 });
 
 const forget = (file: EditedFile) => {
-  file.keychainIndex = file.keychainIndex.filter((name) => !name.startsWith('lock:'));
+  file.keychainIndex = file.keychainIndex.filter((name) => !/^(lock|secrets):/.test(name));
+  file.passphrase = false;
   file.unlock = { wrong: 0, until: null };
 };
 
-test('whoever removes the verifier from keyring and settings gets in, but to nothing', async () => {
+test('whoever removes the key under the passphrase from keyring and settings gets in, but to nothing', async () => {
   const { open, keyring, homeId } = await withPassphrase();
-  keyring.entries.delete(entryName(homeId, 'lock:verifier'));
+  keyring.entries.delete(entryName(homeId, 'secrets:key'));
   const app = await open(forget);
   expect([await isLocked(app), await app.use()]).toEqual([false, 'connection.changed']);
   expect(await app.view()).toMatchObject({ apiKey: 'missing' });
 });
 
-test('nor is anything opened by the verifier of somebody else', async () => {
+test('nor is anything opened by the key and passphrase of somebody else', async () => {
   const { open, keyring, homeId } = await withPassphrase();
   const other = await withPassphrase();
-  const verifier = other.keyring.entries.get(entryName(other.homeId, 'lock:verifier')) ?? '';
-  keyring.entries.set(entryName(homeId, 'lock:verifier'), verifier);
+  keyring.entries.set(entryName(homeId, 'secrets:key'), keyOf(other.keyring) ?? '');
   const app = await open();
   value(await app.unlock(right));
   expect(await app.use()).toBe('connection.changed');
@@ -129,7 +130,7 @@ test('as a new user: set, lock, restart, change, remove', async () => {
   value(await third.unlock('battery staple'));
   expect(await third.use()).toBe(reached);
   value(await setPassphrase(third, 'battery staple', ''));
-  expect(accountsIn(keyring)).toContain('secrets:key');
+  expect(keyOf(keyring)).toMatch(/^[^:]{44}$/);
   await third.close();
   const last = await open();
   expect([await isLocked(last), await last.use()]).toEqual([false, reached]);
@@ -236,6 +237,38 @@ test('as a new user: the passphrase is forgotten, and the one way on is the loss
   expect([await edited.use(), lines('ChangedOutside')]).toEqual(['connection.changed', 1]);
 });
 
+test('a reset that the keychain answers too late is one: it opens without a passphrase, and nobody is accused', async () => {
+  const { id, open, keyring, lines, enterSecrets } = await withPassphrase();
+  const app = await open();
+  const original = keyring.setPassword.bind(keyring);
+  const wait = systemClock.after.bind(systemClock);
+  const clock = vi.spyOn(systemClock, 'after');
+  onTestFinished(() => {
+    clock.mockRestore();
+  });
+  clock.mockImplementation((ms, run) => wait(ms === 5_000 ? 100 : ms, run));
+  let late = (): void => undefined;
+  keyring.setPassword = (service, name, secret) =>
+    name.endsWith(':secrets:key')
+      ? new Promise((resolve) => {
+          late = () => {
+            resolve(original(service, name, secret));
+          };
+        })
+      : original(service, name, secret);
+  expect(await app.ask('lock.reset', {})).toEqual(failed('unlock.unsure'));
+  expect(await isLocked(app)).toBe(true);
+  late();
+  keyring.setPassword = original;
+  await vi.waitFor(async () => value(await app.unlock('anything')), 5_000);
+  expect([await app.use(), lines('ChangedOutside')]).toEqual(['connection.changed', 0]);
+  value(await app.ask('connections.save', { ...acme, id }));
+  await enterSecrets(app);
+  await app.close();
+  const again = await open();
+  expect([await isLocked(again), await again.use(), lines('ChangedOutside')]).toEqual([false, reached, 0]);
+});
+
 test('nobody is asked to forget where nothing is locked, and an index that lost an entry leaves none', async () => {
   const { app, asked, open, keyring } = await withQuestion();
   asked.agrees = true;
@@ -258,6 +291,7 @@ test('a passphrase of an earlier version opens its home once more, and wraps the
   const hash = scryptSync(right, salt, 32, { N: 2 ** 10, r: 8, p: 1 });
   const verifier = `scrypt:10:${salt.toString('base64')}:${hash.toString('base64')}`;
   keyring.entries.set(entryName(homeId, 'lock:verifier'), verifier);
+  keyring.entries.delete(entryName(homeId, 'secrets:key'));
   keyring.entries.delete(entryName(homeId, `connection-key:${id}`));
   for (const name of [...keyring.entries.keys()].filter((one) => one.includes(`:${id}:`)))
     keyring.entries.set(name, (name.includes(':policy-') ? secretsOfAcme[1] : secretsOfAcme[0]) ?? '');
@@ -267,7 +301,8 @@ test('a passphrase of an earlier version opens its home once more, and wraps the
   expect(await app.use()).toBe(reached);
   const all = [...keyring.entries.values()].join('\n');
   for (const secret of secretsOfAcme) expect(all).not.toContain(secret);
-  expect(keyring.entries.get(entryName(homeId, 'lock:verifier'))).toMatch(/^scrypt-key:10:/);
+  expect(keyOf(keyring)).toMatch(/^scrypt-key:10:/);
+  expect(accountsIn(keyring)).not.toContain('lock:verifier');
   await app.close();
   const again = await open();
   value(await again.unlock(right));
@@ -381,11 +416,11 @@ test('a run that began without the keyring takes no passphrase away that was set
 test('a passphrase that could not be set is not in force at the next start', async () => {
   const { open, keyring } = await makeHome();
   const app = await open();
-  const original = keyring.deletePassword.bind(keyring);
-  keyring.deletePassword = (service, name) =>
-    name.endsWith(':secrets:key') ? Promise.reject(new Error('broken')) : original(service, name);
+  const original = keyring.setPassword.bind(keyring);
+  keyring.setPassword = (service, name, secret) =>
+    name.endsWith(':secrets:key') ? Promise.reject(new Error('broken')) : original(service, name, secret);
   expect((await setPassphrase(app, '', right)).ok).toBe(false);
-  keyring.deletePassword = original;
+  keyring.setPassword = original;
   await app.close();
   const again = await open();
   expect([await isLocked(again), await again.use()]).toEqual([false, reached]);

@@ -10,6 +10,7 @@ import { createRecordCipher } from '../../electron/storage/encryption.ts';
 import { entryName } from '../../electron/storage/keychain-accounts.ts';
 import { value } from '../support/audit-folder.ts';
 import { acme, makeHome, secretsOfAcme, type EditedFile, type HomeApp } from '../support/edited-home.ts';
+import { failFrom } from '../support/failing-keyring.ts';
 import { openSettingsFile } from '../support/settings-file.ts';
 import { obscured } from '../support/whole-app.ts';
 
@@ -68,6 +69,40 @@ test('an earlier record is not used with later secrets: the authority that was t
   expect(await again.view()).toMatchObject({ changedOutside: true, apiKey: 'missing' });
   expect([await again.use(), stored(), lines('ChangedOutside')]).toEqual(['connection.changed', 0, 1]);
 });
+
+test.each(['is used', 'is let alone', 'is saved once more'])(
+  'nor where the keychain failed at the end of the save, and the connection then %s',
+  async (then) => {
+    const { id, open, enterSecrets, settings, keyring } = await makeHome();
+    const app = await open();
+    value(await app.ask('connections.save', { ...acme, id, extraCa: caPem }));
+    await enterSecrets(app);
+    const old = read(settings());
+    const original = keyring.setPassword.bind(keyring);
+    let writes = 0;
+    keyring.setPassword = (service, name, secret) =>
+      name.includes('connection-key:') && writes++ > 0
+        ? Promise.reject(new Error('The bus timed out'))
+        : original(service, name, secret);
+    // Its removal is not claimed before it is so; saved once more it is, or not.
+    expect(await app.ask('connections.save', { ...acme, id })).toEqual(failed('connection.unsettled'));
+    expect([writes, await app.view()]).toMatchObject([2, { extraCa: null }]);
+    if (then === 'is saved once more') {
+      expect(await app.ask('connections.save', { ...acme, id })).toEqual(failed('keychain.stalled'));
+      keyring.setPassword = original;
+      value(await app.ask('connections.save', { ...acme, id }));
+    }
+    // Till it is settled no secret is given out; whatever the keychain answers next settles it.
+    if (then === 'is used') expect(await app.use()).toBe('keychain.stalled');
+    keyring.setPassword = original;
+    if (then === 'is used') expect(await app.use()).toBe(reached);
+    if (then === 'is let alone') await app.ask('connections.test', { id: 'built-in', policy: 'agent' });
+    await app.close();
+    const again = await open(replay(id, old));
+    expect(await again.view()).toMatchObject({ changedOutside: true, apiKey: 'missing' });
+    expect(await again.use()).toBe('connection.changed');
+  },
+);
 
 test('nor the record of a lower environment, nor one without the profile of today', async () => {
   const { id, open, settings, lines } = await makeHome();
@@ -298,6 +333,66 @@ test('a removal that fails on the way leaves the connection with its secrets', a
   expect(await app.ask('connections.remove', { id })).toMatchObject({ ok: false });
   keyring.deletePassword = original;
   expect([stored(), await app.use()]).toEqual([2, reached]);
+});
+
+test.each(['the keyring is back', 'a person enters one', 'the app is locked'])(
+  'a removal during which the keyring goes away says so, until %s',
+  async (until) => {
+    const { id, open, keyring, stored, enterSecrets } = await makeHome();
+    for (let number = 0; ; number++) {
+      const app = await open();
+      const { restore } = failFrom(keyring, number, id);
+      const gone = await app.ask('connections.remove', { id });
+      if (gone.ok) {
+        restore();
+        expect(number).toBeGreaterThan(3);
+        return;
+      }
+      const { code } = gone.failure;
+      const left = stored();
+      if (until === 'the app is locked') await app.ask('lock.now', {});
+      restore();
+      if (until === 'the app is locked') await app.ask('lock.unlock', { passphrase: obscured('') });
+      if (until === 'a person enters one') await enterSecrets(app);
+      // Whatever is asked next finds the keyring again, and what was taken is put back.
+      const used = await app.use();
+      const isLost = until === 'the app is locked' && left < 2;
+      const found = [number, code, used, stored()];
+      if (isLost)
+        expect(found).toEqual([number, code, expect.stringMatching(/^credentials|^connection/), left]);
+      else expect(found).toEqual([number, expect.stringMatching(/half-removed|^keychain/), reached, 2]);
+      if (isLost) await enterSecrets(app);
+      await app.close();
+    }
+  },
+);
+
+test.each<[string, (app: HomeApp, id: string) => Promise<unknown>]>([
+  ['authority', (app, id) => app.ask('connections.save', { ...acme, id, extraCa: caPem })],
+  ['profile that nobody agreed to', (app, id) => importProfile(app, id, { headers: { 'X-To': '1' } })],
+])('nor are secrets that it took put back to an added %s', async (what, change) => {
+  let asked = 0;
+  const { id, open, keyring, stored } = await makeHome({
+    platform: { confirm: () => Promise.resolve((asked++, null)) },
+  });
+  const app = await open();
+  const original = keyring.deletePassword.bind(keyring);
+  let removed = 0;
+  let restore = (): void => undefined;
+  keyring.deletePassword = async (service, name) => {
+    const isGone = await original(service, name);
+    // From the first that is gone on, the keyring is away.
+    if (isGone && name.includes(`:${id}:`) && ++removed === 1) ({ restore } = failFrom(keyring, 0, id));
+    return isGone;
+  };
+  expect(await app.ask('connections.remove', { id })).toEqual(failed('connection.half-removed'));
+  if (what === 'authority') expect(await change(app, id)).toEqual(failed('connection.half-removed'));
+  expect(stored()).toBeLessThan(2);
+  restore();
+  await change(app, id);
+  const isDropped = what === 'authority';
+  expect([await app.use(), asked]).toEqual(isDropped ? ['credentials.missing', 0] : [reached, 1]);
+  expect((await app.view())?.['profile']).toMatchObject({ name: null });
 });
 
 test('a removal that can’t be written leaves the connection with its secrets', async () => {

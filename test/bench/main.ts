@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Figure, Measure } from './figures.ts';
+import { measureCompared } from './measure-compared.ts';
 import { measureCorrected } from './measure-corrected.ts';
 import { measureFormats } from './measure-formats.ts';
 import { measureLists } from './measure-lists.ts';
@@ -28,6 +29,7 @@ const measures: Readonly<Record<string, Measure>> = {
   'many-rows': measureManyRows,
   lists: measureLists,
   corrected: measureCorrected,
+  compared: measureCompared,
   reports: measureReports,
   window: measureWindow,
   reveal: measureReveal,

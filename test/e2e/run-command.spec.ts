@@ -102,6 +102,16 @@ test('October by hand, November with one key, December by a command: the same by
   expect(read(last.written ?? '')).toBe(read(byHand));
   for (const card of cards) expect(stdout + stderr + read(last.written ?? '')).not.toContain(card);
 
+  // Who is in both files: the batch, by a beginning of its number, and what another one wrote.
+  const compared = path.join(app.downloads, 'compared.csv');
+  const other = path.join(app.downloads, path.basename(byHand));
+  const who = await asGiven([
+    ...['compare', (last.jobId ?? '').slice(0, 12), other, '--column=card', `--out=${compared}`, '--yes'],
+  ]);
+  expect([who.code, who.stdout]).toEqual([0, expect.stringContaining('In all: 3 values (rows: 291, 291)')]);
+  expect(fs.readFileSync(compared, 'utf8').split('\r\n')).toHaveLength(602);
+  for (const card of cards) expect(who.stdout + who.stderr + read(compared)).not.toContain(card);
+
   // Nothing secret in what others see of it, or keep.
   const keytar = await loadKeytar();
   const { keychainIndex } = JSON.parse(fs.readFileSync(path.join(app.home, 'desk.json'), 'utf8')) as {

@@ -1,5 +1,6 @@
 import { done, failed, type FailureCode, type Outcome } from '../../electron/contract/errors.ts';
 import { callBatch } from '../../electron/service/call-batch.ts';
+import { readExchange, type ServiceAnswer } from '../../electron/service/http/failures.ts';
 import type { BatchAnswer, BatchCall, Element } from '../../electron/service/service-client.ts';
 import { shippedProfile } from './client-side.ts';
 
@@ -125,11 +126,19 @@ export function readAnswer(
       size: () => elements.length,
       shrink: () => undefined,
       onUnreadable: () => undefined,
-      send: (part) =>
-        Promise.resolve(done({ json: { elements: answer(part) }, requestId: 'r', sessions: [] })),
+      send: (part) => Promise.resolve(done({ answer: asAnswer({ elements: answer(part) }), sessions: [] })),
     },
     elements,
   );
+}
+
+/** As the app reads it from the bytes of a reply. */
+function asAnswer(json: unknown): ServiceAnswer {
+  const body = Buffer.from(JSON.stringify(json));
+  const about = { operation: 'Tokenize', policy: null, definition: null, submitted: () => [] };
+  const read = readExchange({ ok: true, reply: { status: 200, headers: {}, body } }, about, shippedProfile());
+  if (read.kind !== 'answer') throw new Error(`an answer that is none: ${read.kind}`);
+  return read;
 }
 
 /** Of elements, with a token that tells whose it is. */

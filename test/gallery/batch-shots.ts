@@ -148,6 +148,32 @@ export const batchShots: Shot[] = [
     },
   },
   {
+    name: 'batch-records',
+    scene: 'records',
+    steps: async (page) => {
+      await draftWith(page);
+      await page.getByRole('region', { name: 'Layout of a record' }).waitFor();
+    },
+  },
+  {
+    name: 'batch-records-copybook',
+    scene: 'records',
+    steps: async (page) => {
+      await draftWith(page);
+      await page.getByRole('button', { name: 'COBOL copybook' }).click();
+      await page.getByRole('textbox', { name: /copybook/ }).fill('       05  CARD-NO   PIC X(19).');
+    },
+  },
+  {
+    name: 'batch-records-rows',
+    scene: 'records',
+    steps: async (page) => {
+      await draftWith(page);
+      await page.getByRole('button', { name: 'Layout', exact: true }).click();
+      await choose(page, 'Account number: Keep', 'Tokenize value to token');
+    },
+  },
+  {
     name: 'batch-guesses-encodings',
     scene: 'guesses',
     steps: async (page) => {

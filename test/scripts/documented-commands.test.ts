@@ -36,7 +36,7 @@ function usageFault(args: readonly string[]): string | null {
     return refused === null ? null : `It does not start with --${refused}.`;
   }
   const { usage } = commands[command.name];
-  const wrong = switches.find((one) => !new RegExp(`\\[${one}(?=[\\]A-Z])`).test(usage));
+  const wrong = switches.find((one) => !new RegExp(`[[ ]${one}(?=[\\]A-Z])`).test(usage));
   return wrong === undefined ? null : `${command.name} has no ${wrong}`;
 }
 

@@ -32,6 +32,7 @@ export interface EditedFile {
   kinds?: Record<string, unknown>;
   seals?: Record<string, string>;
   unlock?: Record<string, unknown>;
+  passphrase?: boolean;
   keychainIndex: string[];
 }
 

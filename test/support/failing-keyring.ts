@@ -40,3 +40,43 @@ export function failAt(
     },
   };
 }
+
+/** A call that is given up on, whose answer comes when `late` is called: done by then, or not. */
+export function hanging(answer: (run: () => Promise<unknown>) => Promise<unknown>): {
+  readonly fault: Fault;
+  readonly isHanging: Promise<void>;
+  readonly late: () => void;
+} {
+  let hung: () => void = () => undefined;
+  const isHanging = new Promise<void>((resolve) => (hung = resolve));
+  let late: () => void = () => undefined;
+  const fault: Fault = (run) => {
+    hung();
+    return new Promise((resolve, reject) => {
+      late = () => void answer(run).then(resolve, reject);
+    });
+  };
+  return { fault, isHanging, late: () => late() };
+}
+
+/** From this call on that names `part`, from 0, every call is refused as by a keyring that is away. */
+export function failFrom(
+  keyring: FakeKeyring,
+  number: number,
+  part: string,
+): { readonly restore: () => void } {
+  let left = number;
+  let isAway = false;
+  const methods = ['getPassword', 'setPassword', 'deletePassword'] as const;
+  const originals = Object.fromEntries(methods.map((name) => [name, keyring[name]]));
+  for (const method of methods) {
+    const run = keyring[method] as (...given: string[]) => Promise<unknown>;
+    Object.assign(keyring, {
+      [method]: (...given: string[]) => {
+        isAway ||= given[1]?.includes(part) === true && left-- <= 0;
+        return isAway ? Promise.reject(new Error('The bus timed out')) : run(...given);
+      },
+    });
+  }
+  return { restore: () => void Object.assign(keyring, originals) };
+}

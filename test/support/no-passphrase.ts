@@ -6,6 +6,7 @@ const nothing = () => Promise.resolve(done(null));
 
 /** What a lock is opened with where no passphrase is set. */
 export const noPassphrase = {
+  isSet: { read: () => false, write: () => undefined },
   secrets: { settled: nothing, read, peek: () => 'missing' },
   key: createSecretsKey({
     keep: read,

@@ -4,7 +4,7 @@ import { createSourceOutput } from '../output/row-output.ts';
 import { codecOf } from '../reading/encodings.ts';
 import { layoutOf } from '../reading/layout.ts';
 import type { Format } from '../reading/read-rows.ts';
-import { findRows } from '../reading/row-spans.ts';
+import { findRows, rowKindOf } from '../reading/row-spans.ts';
 import { Table } from '../reading/table.ts';
 import type { MendedRows } from '../storing/mended-rows.ts';
 import type { JobRows } from '../viewing/look-at-rows.ts';
@@ -42,9 +42,10 @@ export async function mergeChanges(options: MergeOptions): Promise<Outcome<Merge
   const typed = new Set(before.typed);
   const leftOut: LeftOutRow[] = [];
   const output = createSourceOutput(format);
+  const kind = rowKindOf(format);
   const merged = await forEachRow(options.rows, taken, options, ({ chunk }, index, { row, changes }) => {
     const bytes = mergeRow(chunk.table, index, changes, comparison.widths.get(row) ?? 0);
-    if (bytes === null) leftOut.push({ row, code: 'row.malformed' });
+    if (bytes === null) leftOut.push({ row, code: kind.misfit });
     else {
       rows.set(row, bytes);
       pending.add(row);
@@ -80,12 +81,8 @@ export async function mergeChanges(options: MergeOptions): Promise<Outcome<Merge
     output.end();
     const bytes = output.take();
     // Plain words in a row with nothing wrong can't be read otherwise, and most rows are such.
-    // A member that a row of JSON lacks is not added to it.
     const isSure =
-      format.json === undefined &&
-      width === format.width &&
-      wanted.length === width &&
-      !table.hasBadQuotes(index);
+      kind.takesPlainWords && width === format.width && wanted.length === width && !table.isBroken(index);
     if (isSure && changes.every(({ to }) => plainWord.test(to))) return bytes;
     if (reads(bytes, wanted)) return bytes;
     // A quote that never closed would swallow what stands beside it: written anew, it is text.

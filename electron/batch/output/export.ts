@@ -8,6 +8,7 @@ import type { Exported, Job, Remaining, Tally } from '../../contract/models/batc
 import type { Grounds } from '../../contract/models/lookup.ts';
 import { packedEnding, unpackedName } from '../../contract/packed-names.ts';
 import { restoreText } from '../../contract/obscured.ts';
+import { isDelimited } from '../../contract/row-kinds.ts';
 import { receiptFile, type ReceiptFacts, type WrittenReceipt } from '../../evidence/receipt.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
 import type { BatchOptions } from '../options.ts';
@@ -15,6 +16,7 @@ import { type ColumnWork, yieldsCleartext } from '../planning/plan.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
 import { codecOf } from '../reading/encodings.ts';
 import { readAbove, readBelow, type Format } from '../reading/read-rows.ts';
+import { rowKindOf } from '../reading/row-spans.ts';
 import { sheetRows } from '../../parsing/workbook/sheet.ts';
 import type { BatchJob } from '../running/job.ts';
 import type { JobSpec } from '../storing/job-files.ts';
@@ -23,7 +25,13 @@ import type { CleartextAct } from '../../privacy/cleartext-act.ts';
 import { createRowWriter } from '../../storage/csv.ts';
 import { openOutputFile } from './output-file.ts';
 import { groupChunks, joinRows, lastMapped, openJoin, writtenEntries } from './join.ts';
-import { createOutputRows, mayBeClear, type ExportContent, type ExportRequest } from './output-rows.ts';
+import {
+  addsColumns,
+  createOutputRows,
+  mayBeClear,
+  type ExportContent,
+  type ExportRequest,
+} from './output-rows.ts';
 import type { OwnTokens } from './own-tokens.ts';
 import { type OpenJob, remainingOf, type RemainingChecks } from './remaining.ts';
 import type { UnfinishedExports } from './unfinished-exports.ts';
@@ -176,13 +184,11 @@ function checkChoice(
   // One row is the header's.
   if (choice.format === 'workbook' && maxRows(choice, tally) >= sheetRows)
     return failed('file.workbook-full', { subject: String(sheetRows - 1) });
-  const { json } = job.spec.format;
-  if (json !== undefined && isInSourceForm(choice, job.spec.format)) {
-    const adds = job.work.some(({ plan: { into, operation } }) => into === 'beside' || operation === 'match');
-    if (adds && choice.content !== 'tokens') return failed('export.no-columns');
-    // The last row has the bracket that closes it.
-    if (json.rows === 'array' && (choice.rows !== 'all' || job.view().total !== tally.rows))
-      return failed('export.array-part');
+  const { format } = job.spec;
+  if (isInSourceForm(choice, format)) {
+    if (!isDelimited(format) && addsColumns(job.work, choice)) return failed('export.no-columns');
+    const isPart = choice.rows !== 'all' || job.view().total !== tally.rows;
+    if (rowKindOf(format).isOneValue && isPart) return failed('export.array-part');
   }
   const isAnew = choice.format === 'csv' && choice.safety !== 'source';
   if (isAnew && !codecOf(choice.encoding).encode(choice.delimiter).ok)
@@ -221,14 +227,14 @@ function suggestName(
   const part = choice.rows === 'shown' ? '_filtered' : '';
   const isWhole = choice.rows === 'failed' || state === 'finished';
   const partial = isWhole ? '' : `_partial_${tally.rows}${total === null ? '' : `_of_${total}`}`;
-  const ending = packedEnding(endingOf(choice, format), choice.archive);
+  const ending = packedEnding(endingOf(choice, format, name), choice.archive);
   return `${stem}_${content}${part}${partial}${ending}${choice.passphrase === null ? '' : '.age'}`;
 }
 
-function endingOf(choice: ExportRequest, format: Format): string {
+/** `source`: the name that the rows came under. */
+function endingOf(choice: ExportRequest, format: Format, source: string): string {
   if (choice.format === 'workbook') return '.xlsx';
-  if (format.json === undefined || !isInSourceForm(choice, format)) return '.csv';
-  return format.json.rows === 'array' ? '.json' : '.jsonl';
+  return isInSourceForm(choice, format) ? rowKindOf(format).ending(source) : '.csv';
 }
 
 async function isSameFile(one: string, other: string): Promise<boolean> {
@@ -389,8 +395,8 @@ async function writeFile(
 ): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
   const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
   const { archive } = choice;
-  const ending = endingOf(choice, job.spec.format);
   const inner = basename(target).replace(/(?:\.age|\.zip)+$/i, '');
+  const ending = endingOf(choice, job.spec.format, inner);
   const nameInside = inner.endsWith(ending) ? inner : inner + ending;
   const output = await openOutputFile(target, { passphrase, workFactor: scryptCost, archive, nameInside });
   if (!output.ok) return output;
@@ -532,11 +538,14 @@ async function beginCheck(
   return leaks.ok ? done({ leaks: leaks.value, known: null }) : leaks;
 }
 
-/** Not a list of failed rows where quotes are text: whoever corrects it has a program that takes them for its own. */
-const isInSourceForm = (choice: ExportRequest, { quote, json }: Pick<Format, 'quote' | 'json'>): boolean =>
+/**
+ * Not a list of failed rows where quotes are text, since whoever corrects it has a program that takes them for its own, or
+ * where rows have no room for its columns.
+ */
+const isInSourceForm = (choice: ExportRequest, format: Format): boolean =>
   choice.format === 'csv' &&
   choice.safety === 'source' &&
-  !((quote === 'none' || json !== undefined) && choice.rows === 'failed');
+  !((format.quote === 'none' || !isDelimited(format)) && choice.rows === 'failed');
 
 function createOutput(choice: ExportRequest, format: Format): RowOutput {
   if (isInSourceForm(choice, format)) return createSourceOutput(format);

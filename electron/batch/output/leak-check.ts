@@ -1,7 +1,7 @@
 import type { Remaining } from '../../contract/models/batch.ts';
-import { cleartext, type Cleartext, openCleartext } from '../../util/cleartext.ts';
+import { type Cleartext, openCleartext } from '../../util/cleartext.ts';
 import type { Format } from '../reading/read-rows.ts';
-import type { JsonPiece, Table, Units } from '../reading/table.ts';
+import type { RowPiece, Table, Units } from '../reading/table.ts';
 import { shortestCard, someCard } from '../../masking/cards.ts';
 import { cardsIn } from '../../masking/masking.ts';
 import { plainText } from '../../masking/plain-text.ts';
@@ -47,7 +47,7 @@ interface Place {
 
 /** `holds`: whether what is written can hold a cell; one that it can't is left empty. */
 export function createLeakCheck(
-  { delimiter, newline, json }: Pick<Format, 'delimiter' | 'newline' | 'json'>,
+  { delimiter, newline }: Pick<Format, 'delimiter' | 'newline'>,
   sent: SentValues,
   holds: (cell: string) => boolean = () => true,
 ): LeakCheck {
@@ -69,8 +69,10 @@ export function createLeakCheck(
   let fieldColumn: number | null = null;
   let row = 0;
   let isTypedRow = false;
-  /** The cell that was read last, and its card numbers. */
-  let readCell: readonly [Table, number, number] | null = null;
+  /** What is looked at where it is in no column: names of members, records of other types, what is between fields. */
+  let between: RowPiece | null = null;
+  /** The cell that was read last, or what is between two, and its card numbers. */
+  let readCell: readonly [Table, number, number, RowPiece | null] | null = null;
   let ownCards: readonly string[] = [];
 
   function count(column: number, rowNumber: number, kind: 'cards' | 'values'): void {
@@ -88,9 +90,12 @@ export function createLeakCheck(
   /** The column that has the position; null where its cell is left empty. */
   function columnAt(position: number): number | null {
     if (table === null || fieldColumn !== null) return fieldColumn;
-    const column = table.columnAt(index, position);
-    return holds(openCleartext(table.value(index, column))) ? column : null;
+    const column = between?.column ?? table.columnAt(index, position);
+    return holds(openCleartext(textIn(table, column))) ? column : null;
   }
+
+  const textIn = (of: Table, column: number): Cleartext =>
+    between === null ? of.value(index, column) : of.text(between.from, between.to);
 
   function hashDigits(digits: string): void {
     tokens.begin();
@@ -110,9 +115,10 @@ export function createLeakCheck(
   /** Once, however many places of it are found. */
   function lookAtCell(column: number): void {
     if (table === null || fieldColumn !== null) return;
-    if (readCell?.[0] === table && readCell[1] === index && readCell[2] === column) return;
-    readCell = [table, index, column];
-    lookForCards(table.value(index, column), column);
+    const cell = [table, index, column, between] as const;
+    if (cell.every((part, at) => part === readCell?.[at])) return;
+    readCell = cell;
+    lookForCards(textIn(table, column), column);
   }
 
   function lookAtRun(run: DigitRun): void {
@@ -140,7 +146,7 @@ export function createLeakCheck(
   function lookAtOther(position: number): void {
     const column = columnAt(position);
     if (table === null || column === null || fieldColumn !== null) return;
-    const value = openCleartext(table.value(index, column));
+    const value = openCleartext(textIn(table, column));
     if ((value.match(anyDigit)?.length ?? 0) < minDigits) return;
     lookAtCell(column);
     if (!otherDigit.test(value)) return;
@@ -155,8 +161,8 @@ export function createLeakCheck(
     for (let at = signs.next(units, from); at < to; at = signs.next(units, at)) {
       const column = columnAt(at);
       if (table === null || column === null || fieldColumn !== null) return;
-      const end = Math.min(table.fieldEnd(index, column), to);
-      if (maySpellCard(units, table.fieldStart(index, column), end)) lookAtCell(column);
+      const end = Math.min(between?.to ?? table.fieldEnd(index, column), to);
+      if (maySpellCard(units, between?.from ?? table.fieldStart(index, column), end)) lookAtCell(column);
       at = Math.max(at + 1, end);
     }
   }
@@ -172,10 +178,9 @@ export function createLeakCheck(
     sent.findTexts(units, from, to, foundText);
   }
 
-  /** Names of members, and values that are no column. */
-  function lookBetween({ from, to, column }: JsonPiece): void {
-    const text = table?.text(from, to) ?? cleartext('');
-    if ((openCleartext(text).match(anyDigit)?.length ?? 0) >= minDigits) copiedField(text, column);
+  function lookAtPiece(piece: RowPiece): void {
+    between = piece.isField ? null : piece;
+    look(piece.from, piece.to);
   }
 
   function copiedField(field: Cleartext, column: number): void {
@@ -199,15 +204,8 @@ export function createLeakCheck(
     },
     copied(from, to) {
       if (from >= to) return;
-      const pieces = json === undefined ? null : (table?.jsonPieces(index, from, to) ?? null);
-      if (pieces === null) {
-        look(from, to);
-        return;
-      }
-      for (const piece of pieces) {
-        if (piece.isField) look(piece.from, piece.to);
-        else lookBetween(piece);
-      }
+      if (table?.eachPiece(index, from, to, lookAtPiece) !== true) look(from, to);
+      between = null;
     },
     copiedField,
     get asksForTokens() {

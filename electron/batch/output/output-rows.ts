@@ -7,6 +7,7 @@ import { yieldsCleartext, yieldsMasks, type ColumnWork } from '../planning/plan.
 import { hideFlawed } from '../reading/fit.ts';
 import type { Chunk, Format } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
+import { isDelimited } from '../../contract/row-kinds.ts';
 import { headerIndex } from '../../contract/table-place.ts';
 import { asCode, codeOfRow, rowStates, type ChunkResults } from '../storing/results.ts';
 import { kindsSent } from '../viewing/result-rows.ts';
@@ -211,8 +212,7 @@ export function createOutputRows({
     writeAbove(above) {
       const header = headerIndex(format);
       if (header === null && failedOnly) output.line([...errorColumns, ...names]);
-      // The columns of JSON have names without a header.
-      else if (format.json !== undefined && !output.keepsDelimiter) writeNames();
+      else if (!isDelimited(format) && !output.keepsDelimiter) writeNames();
       for (let row = 0; row < (above?.count ?? 0); row++) {
         if (above === null) break;
         if (row === header) writeHeader(above, row);
@@ -235,6 +235,9 @@ export function createOutputRows({
         if (shownRows[nextShown] !== chunk.start.row + index) return false;
         nextShown += 1;
       }
+      const hasCells = table.width(index) > 0;
+      // A record of another type has none that could stand in a table of another form.
+      if (!hasCells && !output.keepsDelimiter) return false;
       output.begin(table, index);
       leaks?.row(table, index, lastRow, chunk.typed.has(lastRow));
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
@@ -247,7 +250,8 @@ export function createOutputRows({
         return true;
       }
       // An empty line stays one.
-      if (format.width > 1 && table.isEmptyLine(index)) {
+      if (!hasCells || (format.width > 1 && table.isEmptyLine(index))) {
+        leaks?.copied(table.rowStart(index), table.rowEnd(index));
         output.end();
         return true;
       }
@@ -267,7 +271,7 @@ export function createOutputRows({
         }
         let result: string | null = null;
         if (cellState === rowStates.ok && !failedOnly) {
-          if (canWriteResult(one, answer, { choice, output })) result = resultOf(one, answer, choice);
+          if (canWriteResult(one, answer, { choice, output, column })) result = resultOf(one, answer, choice);
           else lostResults += 1;
         }
         if (isClear && mayBeClear(one)) {
@@ -381,11 +385,11 @@ function suffixOf({ plan }: ColumnWork, { content }: ExportContent): string {
 const canWriteResult = (
   { plan }: ColumnWork,
   result: string,
-  { choice, output }: { choice: ExportContent; output: Pick<RowOutput, 'canHold'> },
+  { choice, output, column }: { choice: ExportContent; output: Pick<RowOutput, 'canHold'>; column: number },
 ): boolean =>
   plan.operation === 'mask' ||
   (yieldsCleartext(plan.operation) && choice.content !== 'cleartext') ||
-  output.canHold(result);
+  output.canHold(result, column);
 
 /** Null where the export keeps what came in. A mask of the service's is all there is, whatever the export asks for. */
 function resultOf({ plan, kind }: ColumnWork, result: string, choice: ExportContent): string | null {
@@ -397,6 +401,10 @@ function resultOf({ plan, kind }: ColumnWork, result: string, choice: ExportCont
 
 const showsResult = ({ plan }: ColumnWork, { content }: ExportContent): boolean =>
   content !== 'tokens' || !yieldsMasks(plan.operation);
+
+/** Whether an export has columns that its source has not. */
+export const addsColumns = (work: readonly ColumnWork[], choice: ExportContent): boolean =>
+  work.some((one) => (one.plan.into === 'beside' && showsResult(one, choice)) || hasMatchColumn(one, choice));
 
 const hasMatchColumn = ({ plan }: ColumnWork, { rows }: ExportContent): boolean =>
   plan.operation === 'match' && (rows === 'all' || rows === 'shown');

@@ -1,11 +1,12 @@
 import type { Failure } from '../../contract/errors.ts';
 import type { Encoding } from '../../contract/models/batch.ts';
 import { openCleartext } from '../../util/cleartext.ts';
-import { nextLine } from '../reading/ebcdic.ts';
+import { createCellUnits, isAsciiText, isUnicode, plainWords } from '../reading/cell-units.ts';
 import { codecOf, restoreBytes } from '../reading/encodings.ts';
 import type { Format } from '../reading/read-rows.ts';
+import { rowKindOf } from '../reading/row-spans.ts';
 import type { Table } from '../reading/table.ts';
-import { inClass, type RowWriter } from '../../storage/csv.ts';
+import type { RowWriter } from '../../storage/csv.ts';
 
 /**
  * Takes an export row by row: a row of the source begins, some of its cells change or get new ones behind them, and it
@@ -23,8 +24,8 @@ export interface RowOutput {
   line(cells: readonly string[]): void;
   /** Whether a line that tells spreadsheets the delimiter is true of it. */
   readonly keepsDelimiter: boolean;
-  /** Whether the encoding has every character of a text. */
-  canHold(text: string): boolean;
+  /** Whether the encoding has every character of a text, and that column room for it. */
+  canHold(text: string, column?: number): boolean;
   /** Columns of the row that began last whose cells the encoding can't hold. They are left empty, unless they are replaced. */
   readonly lost: readonly number[];
   /** What was written since the last call. */
@@ -35,17 +36,6 @@ export interface RowOutput {
   readonly failure: Failure | null;
 }
 
-// eslint-disable-next-line no-control-regex -- all of ASCII
-const isAsciiText = (text: string): boolean => /^[\x00-\x7f]*$/.test(text);
-
-const isUnicode = (encoding: Encoding): boolean => encoding.startsWith('utf-');
-
-/** Words of our own, such as a mask or a reason, lose the characters that the encoding has not. */
-function plainWords(words: string, canHold: (text: string) => boolean): string {
-  const plain = words.replaceAll('•', '*').replaceAll('’', "'").replaceAll('…', '...');
-  return Array.from(plain, (char) => (canHold(char) ? char : '?')).join('');
-}
-
 export interface SourceOutput extends RowOutput {
   /** Removes the cells of the present row from a column on, of which there must be one before. */
   removeFrom(column: number): void;
@@ -53,26 +43,14 @@ export interface SourceOutput extends RowOutput {
   rewrite(cells: readonly string[]): void;
 }
 
-/**
- * In the source's own dialect: every byte that is not in a changed cell is the source's. A changed cell has quotes where
- * it needs them or had them, and a new one where it needs them or the cell before it has them.
- */
-export function createSourceOutput({
-  encoding,
-  delimiter,
-  quote,
-  newline,
-  json,
-}: Pick<Format, 'encoding' | 'delimiter' | 'quote' | 'newline' | 'json'>): SourceOutput {
-  const hasQuotes = quote !== 'none';
+/** In the source's own form: every byte that is not in a changed cell is the source's. */
+export function createSourceOutput(format: Format): SourceOutput {
+  const { encoding, delimiter, newline } = format;
   const codec = codecOf(encoding);
-  // NEL is a line end where the source has it for one.
-  const separator = inClass(delimiter) + (newline === nextLine ? nextLine : '');
-  const special = new RegExp(`["\\r\\n${separator}]`);
-  /** Most cells: no quotes are needed. */
-  const plain = new RegExp(`^[^"\\r\\n${separator}\\x80-\\uffff]*$`);
-  /** Where no quotes hold a cell together it would be several. */
-  const breaking = new RegExp(`[\\r\\n${separator}]`, 'g');
+  const units = createCellUnits(encoding);
+  const writer = rowKindOf(format).writer(format);
+  const { added } = writer;
+  const [ownDelimiter, ownNewline] = [units.ascii(delimiter), units.ascii(newline)];
   /** Bytes as latin1, or UTF-16 units: what `Table.slice` gives. */
   let text = '';
   let table: Table | null = null;
@@ -89,44 +67,7 @@ export function createSourceOutput({
     return table;
   }
 
-  function encode(cell: string): string | null {
-    if (codec.viewUnit === 2) return cell.toWellFormed();
-    if (codec.extendsAscii && isAsciiText(cell)) return cell;
-    const encoded = codec.encode(cell.toWellFormed());
-    return encoded.ok ? encoded.bytes.toString('latin1') : null;
-  }
-
-  /** Characters of ASCII, as the source has them. */
-  const inSource = (ascii: string): string => encode(ascii) ?? '';
-  const [ownDelimiter, ownNewline] = [inSource(delimiter), inSource(newline)];
-
-  /** Of a text that is plain. */
-  const written = codec.extendsAscii || codec.viewUnit === 2 ? (text: string) => text : inSource;
-
-  function formatCell(value: string, isQuoted: boolean): string {
-    if (!isQuoted && plain.test(value)) return written(value);
-    const cell = hasQuotes ? withQuotes(value, isQuoted) : value.replaceAll(breaking, ' ');
-    return encode(cell) ?? encode(plainWords(cell, (char) => encode(char) !== null)) ?? '';
-  }
-
-  const withQuotes = (value: string, isQuoted: boolean): string =>
-    isQuoted || special.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
-
-  /** Only what stands between the quotes changes. In place of a number a mask is a string. */
-  function replaceJson(column: number, value: string): void {
-    const kind = current().jsonKind(row, column);
-    if (kind === 'none' || openCleartext(current().value(row, column)) === value) return;
-    copyTo(current().fieldStart(row, column));
-    const asString = JSON.stringify(value.toWellFormed());
-    const shown =
-      kind === 'broken'
-        ? value.replaceAll(/[\r\n]/g, ' ')
-        : kind === 'text'
-          ? asString.slice(1, -1)
-          : asString;
-    text += encode(shown) ?? '';
-    copied = current().fieldEnd(row, column);
-  }
+  const isQuoted = (column: number): boolean => current().form(row, column) === 'quoted';
 
   function copyTo(position: number): void {
     if (position <= copied) return;
@@ -153,28 +94,19 @@ export function createSourceOutput({
       filled = 0;
     },
     prepend(cells) {
-      if (json !== undefined) return;
+      if (added === null) return;
       copyTo(current().rowStart(row));
-      const isQuoted = current().isQuoted(row, 0);
-      for (const cell of cells) text += formatCell(cell, isQuoted) + ownDelimiter;
+      for (const cell of cells) text += added(cell, isQuoted(0)) + ownDelimiter;
     },
     replace(column, value) {
-      if (json !== undefined) {
-        replaceJson(column, value);
-        return;
-      }
-      const isQuoted = current().isQuoted(row, column);
-      const isPlain = !isQuoted && value !== '' && plain.test(value);
-      // Not written anew: it might get quotes that it did not have.
-      if (!isPlain && openCleartext(current().value(row, column)) === value) return;
+      const cell = writer.replace(current(), { row, column }, value);
+      if (cell === null) return;
       copyTo(current().fieldStart(row, column));
-      // An empty line would be no row to some readers.
-      const isOnly = value === '' && current().width(row) === 1;
-      text += isPlain ? written(value) : formatCell(value, isOnly || isQuoted);
+      text += cell;
       copied = current().fieldEnd(row, column);
     },
     insertAfter(column, value) {
-      if (json !== undefined) return;
+      if (added === null) return;
       const has = current().has(row, column);
       const last = has ? column : current().width(row) - 1;
       copyTo(Math.max(copied, current().fieldEnd(row, last)));
@@ -182,27 +114,27 @@ export function createSourceOutput({
         text += ownDelimiter.repeat(column + 1 - Math.max(filled, last + 1));
         filled = column + 1;
       }
-      text += ownDelimiter + formatCell(value, current().isQuoted(row, last));
+      text += ownDelimiter + added(value, isQuoted(last));
     },
     removeFrom(column) {
-      if (json !== undefined) return;
+      if (added === null) return;
       copyTo(current().fieldEnd(row, column - 1));
       copied = lastFieldEnd();
     },
     rewrite(cells) {
-      if (json !== undefined) return;
-      text += cells.map((cell) => formatCell(cell, false)).join(ownDelimiter);
+      if (added === null) return;
+      text += cells.map((cell) => added(cell, false)).join(ownDelimiter);
       copied = lastFieldEnd();
     },
     end() {
       ended = current().rowEnd(row);
     },
     line(cells) {
+      if (added === null) return;
       copyEnded();
-      text += cells.map((cell) => formatCell(cell, false)).join(ownDelimiter) + ownNewline;
+      text += cells.map((cell) => added(cell, false)).join(ownDelimiter) + ownNewline;
     },
-    canHold: (value) =>
-      (hasQuotes || value.search(breaking) < 0) && (isUnicode(encoding) || encode(value) !== null),
+    canHold: (value, column) => writer.canHold(value, column),
     keepsDelimiter: true,
     lost: [],
     take() {

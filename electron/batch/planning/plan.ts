@@ -1,12 +1,13 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { matchExpression, type MatchExpression } from '../../contract/match-expression.ts';
-import type { ColumnPlan, Notice, Plan, PolicyChange } from '../../contract/models/batch.ts';
+import type { ColumnPlan, Notice, Plan, PolicyChange, Reading } from '../../contract/models/batch.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import { columnOperations, givenBy } from '../../contract/operations.ts';
 import { openToken, type Cleartext } from '../../util/cleartext.ts';
 import { mask, maskAgain, maskCell } from '../../masking/masking.ts';
 import { batchCall, type BatchCall } from '../../service/service-client.ts';
 import type { Format } from '../reading/read-rows.ts';
+import { fieldRule } from '../reading/record-rows.ts';
 import type { Position } from '../storing/journal.ts';
 import type { OpenSource } from '../reading/sources.ts';
 
@@ -42,6 +43,8 @@ export interface ColumnWork {
   readonly isDisclosing: boolean;
   /** Columns with the same key share their requests. */
   readonly key: string;
+  /** Whether a result can stand in its field, where fields have a fixed width; absent where any can. */
+  readonly fits?: (result: string) => boolean;
 }
 
 /** Null for a plan without an expression. What the window says with the expression in addition is never believed. */
@@ -58,10 +61,20 @@ function callFor(
   return batchCall(by, { policy, definition, target, pattern: expression?.pattern ?? null });
 }
 
-export function workFor(plan: ColumnPlan, kind: DefinitionKind): ColumnWork {
+export function workFor(plan: ColumnPlan, kind: DefinitionKind, reading: Reading): ColumnWork {
   const expression = plan.operation === 'match' ? expressionOf(plan, kind) : null;
   const call = callFor(plan, expression);
-  return { plan, kind, call, isDisclosing: expression?.isFree === false, key: JSON.stringify(call) };
+  // A mask is words of our own: it is cut to its field.
+  const isWhole = plan.into === 'replace' && plan.operation !== 'match' && plan.operation !== 'mask';
+  const fits = isWhole ? fieldRule(reading, plan.column) : null;
+  return {
+    plan,
+    kind,
+    call,
+    isDisclosing: expression?.isFree === false,
+    key: JSON.stringify(call),
+    ...(fits !== null && { fits }),
+  };
 }
 
 /** The plan under other policies. Failure: plan.column-unknown. */
@@ -144,6 +157,8 @@ export function checkPlan(plan: Plan, width: number, connection: Connection): Ou
       return failed('plan.column-unknown', { column: String(column.column + 1) });
     }
     seen.add(column.column);
+    if (plan.reading.records?.columns[column.column]?.packed === true)
+      return failed('plan.column-packed', { column: String(column.column + 1) });
     const kind = kindOf(connection, column.definition);
     if (kind === null) return failed('plan.definition-unknown', { definition: column.definition });
     if (!connection.policies.includes(column.policy)) {
@@ -163,7 +178,7 @@ export function checkPlan(plan: Plan, width: number, connection: Connection): Ou
       const expression = expressionOf(column, kind);
       if (expression === null) return failed('pattern.invalid');
     }
-    const one = workFor(column, kind);
+    const one = workFor(column, kind, plan.reading);
     if (one.isDisclosing) {
       const { definition } = column;
       if (disclosed.has(definition)) return failed('pattern.too-many', { definition });

@@ -12,6 +12,7 @@ import type { OpenSource } from '../reading/sources.ts';
 import type { Guesses } from '../../privacy/guesses.ts';
 import type { Position } from '../storing/journal.ts';
 import type { ColumnWork, Counted } from './plan.ts';
+import { createRecordTotals } from './record-totals.ts';
 
 /** Counts distinct strings in bounded memory, by 53-bit hashes: exact until it is full, then a lower bound. */
 interface DistinctCounter {
@@ -196,6 +197,7 @@ export async function runPreflight(
   }
 
   headerNotices(format).forEach(addNotice);
+  const totals = createRecordTotals(format);
   let crc = 0;
   /** Up to where it is of. */
   let counted = format.markLength;
@@ -226,7 +228,10 @@ export async function runPreflight(
     if (below.value.length === 0) return failed('file.changed');
     offset += below.value.length;
   }
-  if (!signal.aborted) addTokenNotices();
+  if (!signal.aborted) {
+    addTokenNotices();
+    totals.notices(work.map(({ plan }) => plan.column)).forEach(addNotice);
+  }
   return done({ counts: countsSoFar(!signal.aborted), crc });
 
   function countChunk(chunk: Chunk): void {
@@ -239,6 +244,7 @@ export async function runPreflight(
       formulaNotices(columns, opened.converted, format).forEach(addNotice);
     }
     rowNotices(chunk, format, opened.converted).forEach(addNotice);
+    totals.add(chunk);
     for (let r = 0; r < table.count; r++) {
       counts.rows += 1;
       if (chunk.flaws.size > 0 && chunk.flaws.has(r)) {
@@ -252,8 +258,10 @@ export async function runPreflight(
           empty += 1;
           continue;
         }
-        const isText = table.jsonKind(r, plan.column) !== 'other';
-        if (!isText || !fits(value, kind, rules[w] ?? { operation: plan.operation, maxLength })) {
+        if (
+          !table.isText(r, plan.column) ||
+          !fits(value, kind, rules[w] ?? { operation: plan.operation, maxLength })
+        ) {
           counts.unfit += 1;
           const found = unfit[w];
           if (found !== undefined && ++found.count === 1) found.row = chunk.start.row + r;

@@ -34,6 +34,8 @@ export interface Codec {
   decode(bytes: Buffer): Decoded;
   /** Never replaces a character by another. A lone surrogate has no bytes in any encoding. */
   encode(text: string): Encoded;
+  /** Whether each byte is a character. */
+  readonly singleByte: boolean;
   /** How many bytes at the end are the beginning of a character that is not all there. */
   cutCharacter(bytes: Buffer): number;
 }

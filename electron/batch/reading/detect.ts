@@ -1,15 +1,18 @@
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import type { Encoding, Guesses, Layout, TablePlace } from '../../contract/models/batch.ts';
+import type { RecordLayout } from '../../contract/models/records.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { codecOf } from './encodings.ts';
 import { guessEncoding } from './guess-encoding.ts';
 import { guessPlace, guessRowsBelow, widthOf } from './guess-place.ts';
+import { layoutOfKnown, namedBy, proposeRecords } from './guess-records.ts';
 import { guessNewline, separatorLine } from './guess-table.ts';
 import { readLastRows, type LastRow } from './last-rows.ts';
-import { canDelimit, chooseLayout, jsonReading, type ReadingOverrides } from './layout.ts';
+import { canDelimit, chooseLayout, jsonReading, type KnownRecords, type ReadingOverrides } from './layout.ts';
 import { beginning, readRows, type Format } from './read-rows.ts';
+import { hasPlace } from '../../contract/row-kinds.ts';
 import { headerIndex, placeOf, rowsAbove } from '../../contract/table-place.ts';
 
 const sampleBytes = 256 * 1024;
@@ -29,6 +32,8 @@ export interface DetectedFormat extends Format {
   readonly guesses: Guesses;
   /** The last rows of the file that are behind those above the table, as far as they can be told from its end. */
   readonly lastRows: readonly LastRow[];
+  /** What main would propose for records of fixed width. */
+  readonly proposed: RecordLayout | null;
   /** Rows above the header that main sees by itself. */
   readonly titleRows: number;
 }
@@ -56,7 +61,9 @@ export async function detectFormat(
   const body = bytes.subarray(markLength);
   const view = codec.view(body.subarray(0, body.length - codec.cutCharacter(body)));
   const newline = guessNewline(view, encoding);
-  const { layout, alternatives } = chooseLayout(view, newline, overrides);
+  const size = Math.floor((source.identity.size - markLength) / codec.viewUnit);
+  const { layout: found, alternatives, known } = chooseLayout(view, newline, overrides, { size, encoding });
+  let layout = found;
 
   if (!canDelimit(encoding, layout.delimiter)) return failed('file.delimiter', { subject: encoding });
 
@@ -65,11 +72,14 @@ export async function detectFormat(
   if (!first.ok) return first;
   const { rows, offsets, flaws } = first.value;
   if (rows.length === 0) return failed('file.empty');
-  const guessed = guessPlace(rows.slice(0, guessedRows), separatorLine(view) === null ? 0 : 1);
+  const isTyped = !hasPlace(layout);
+  const guessed = isTyped
+    ? { place: placeOf({ header: false }), isDoubtful: false, against: [] }
+    : guessPlace(rows.slice(0, guessedRows), separatorLine(view) === null ? 0 : 1);
   const chosen = overrides.header === undefined ? null : placeOf({ ...overrides, header: overrides.header });
   // One of another file may not fit this one.
   const place = chosen === null || rowsAbove(chosen) > rows.length ? guessed.place : chosen;
-  const width = widthOf(rows, place);
+  const width = layout.records?.columns.length ?? widthOf(rows, place);
   if (width > tableLimits.columns) {
     return failed('file.too-many-columns', { subject: String(tableLimits.columns) });
   }
@@ -78,23 +88,28 @@ export async function detectFormat(
   if (!last.ok) return last;
   const isShort = rows.length - above <= last.value.length;
   const rowsBelow =
-    place === chosen
+    place === chosen || isTyped
       ? (place.rowsBelow ?? 0)
       : guessRowsBelow(last.value, { width, rowsAfterHeader: isShort ? rows.length - above : Infinity });
-  const found = placeOf({ ...place, rowsBelow: rowsBelow > last.value.length ? 0 : rowsBelow });
+  const whole = placeOf({ ...place, rowsBelow: rowsBelow > last.value.length ? 0 : rowsBelow });
   const at = headerIndex(place);
+  if (layout.records !== undefined && alternatives.records === true && at !== null)
+    layout = { ...layout, records: namedBy(layout.records, rows[at] ?? []) };
+  const { records } = layout;
   return done({
     ...layout,
-    ...found,
+    ...whole,
     encoding,
     newline,
     markLength,
-    names: at === null ? null : (rows[at] ?? []),
+    names: records?.columns.map(({ name }) => name) ?? (at === null ? null : (rows[at] ?? [])),
     width,
-    ...(found.rowsBelow !== undefined && { endsAt: last.value.at(-found.rowsBelow)?.offset }),
+    ...(whole.rowsBelow !== undefined && { endsAt: last.value.at(-whole.rowsBelow)?.offset }),
+    ...(known !== null && { known }),
     words: rows.slice(0, Math.max(above + (at === null ? 1 : 0), headerRowOf(guessed.place))),
     headerFlaw: at === null ? undefined : flaws.get(at),
     lastRows: last.value,
+    proposed: records === undefined ? null : proposeFor({ view, newline, size, encoding }, known),
     titleRows: Math.max(0, headerRowOf(guessed.place) - 1),
     guesses: {
       encoding: listOf(guessedEncoding.alternatives),
@@ -115,10 +130,17 @@ function jsonFormat(json: NonNullable<Layout['json']>, head: Buffer): DetectedFo
     names: json.pointers,
     width: json.pointers.length,
     lastRows: [],
+    proposed: null,
     titleRows: 0,
     guesses: { encoding: null, delimiter: null, header: false },
   };
 }
+
+/** What is known, or else what a person who says that there are records may mean. */
+const proposeFor = (
+  sample: Parameters<typeof proposeRecords>[0],
+  known: KnownRecords,
+): RecordLayout | null => (known === null ? proposeRecords(sample, true) : layoutOfKnown(known, sample));
 
 const headerRowOf = (place: TablePlace): number => (headerIndex(place) ?? -1) + 1;
 

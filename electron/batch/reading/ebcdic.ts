@@ -63,6 +63,7 @@ export function createEbcdicCodec(encoding: EbcdicEncoding): Codec {
       }
       return { ok: true, bytes };
     },
+    singleByte: true,
     cutCharacter: () => 0,
   };
 }

@@ -51,6 +51,7 @@ const utf8: Codec = {
       ? { text: bytes.toString('utf8'), clean: true }
       : { text: decodeDamaged(bytes), clean: false },
   encode: (text) => encodeWellFormed(text, (whole) => Buffer.from(whole)),
+  singleByte: false,
   cutCharacter(bytes) {
     for (let back = 1; back <= Math.min(3, bytes.length); back++) {
       const byte = bytes[bytes.length - back] ?? 0;
@@ -123,6 +124,7 @@ function createUtf16Codec(bigEndian: boolean): Codec {
       return { text, clean: text.isWellFormed() };
     },
     encode: (text) => encodeWellFormed(text, (whole) => inOrder(Buffer.from(whole, 'utf16le'))),
+    singleByte: false,
     cutCharacter(bytes) {
       const half = bytes.length % 2;
       const last = bytes.length - half - 2;
@@ -173,6 +175,7 @@ function createSingleByteCodec(encoding: Exclude<Encoding, MultiByteEncoding>): 
       }
       return { ok: true, bytes };
     },
+    singleByte: true,
     cutCharacter: () => 0,
   };
 }

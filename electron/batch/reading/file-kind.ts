@@ -61,7 +61,6 @@ const kinds: readonly (readonly [name: string, sign: Sign])[] = [
   ['file encrypted or signed with PGP', /^-----BEGIN PGP /],
   ['file encrypted with PGP', isPgp],
   ['text in UTF-32', isUtf32],
-  ['EBCDIC file of records without line ends', isEbcdicRecords],
   ['text in ISO-2022-JP', ({ bytes, text }: Head) => isAscii(bytes) && /\x1b\$[@B]/.test(text)],
   ['text in UTF-7', isUtf7],
   [
@@ -84,11 +83,8 @@ const kinds: readonly (readonly [name: string, sign: Sign])[] = [
     'BAI2 statement',
     ({ lines }: Head) => /^01,[^,]*,[^,]*,\d{6},/.test(lines[0] ?? '') && /^02,/.test(lines[1] ?? ''),
   ],
-  ['NACHA file', isNacha],
-  ['payment file (DTA)', /^0128A(?:LK|LB|GK|GB)/],
   ['LDIF directory file', /^(?:#.*\s+)*(?:version: *1\s+(?:#.*\s+)*)?dn::? ?\S.*\r?\n(?:[\w;-]+:.*\r?\n)/],
   ['list of ISO 8583 messages', isIso8583],
-  ['table of fixed widths', isFixedWidth],
 ];
 
 /** Failures to read are found again, and said, by who reads the rows. */
@@ -169,11 +165,6 @@ function isUtf32({ bytes }: Head): boolean {
   return Math.min(little.misses, big.misses) === 0;
 }
 
-/** Records of a mainframe that no line end parts. */
-function isEbcdicRecords({ bytes, text }: Head): boolean {
-  return looksEbcdic(bytes) && !/[\r\n]/.test(text);
-}
-
 /** Every plus begins letters of European alphabets in base64 of UTF-16, as UTF-7 writes them, or stands for itself. */
 function isUtf7({ bytes, text }: Head): boolean {
   if (!isAscii(bytes)) return false;
@@ -233,13 +224,6 @@ function isSwift({ text }: Head): boolean {
   return /^\s*(?:\{1:[AFL]\d\d[A-Z0-9]|:20:[^\r\n]*\r?\n(?::21:[^\r\n]*\r?\n)?:25:)/.test(text);
 }
 
-function isNacha({ lines }: Head): boolean {
-  return (
-    /^101[ \d]{20}/.test(lines[0] ?? '') &&
-    lines.slice(0, 50).every((line) => line.length === 94 && /^[156789]/.test(line))
-  );
-}
-
 /** The kind of the message, and a bitmap. Lines of hex digits alone may be tokens. */
 function isIso8583({ lines }: Head): boolean {
   const first = lines.slice(0, 20);
@@ -249,18 +233,4 @@ function isIso8583({ lines }: Head): boolean {
     first.some((line) => !/^[0-9A-F]+$/.test(line)) &&
     new Set(first.map((line) => line.length)).size > 1
   );
-}
-
-/** Lines of one length without a delimiter, and a column of blanks through nearly all of them. */
-function isFixedWidth({ text, lines }: Head): boolean {
-  const first = lines.slice(0, 200);
-  const [{ length } = ''] = first;
-  if (first.length < 3 || length < 12 || /[,;\t|"]/.test(text)) return false;
-  if (!first.every((line, at) => line.length === length || (at === first.length - 1 && line.length < length)))
-    return false;
-  for (let at = 2; at < length - 1; at++) {
-    const fits = first.filter((line) => line.slice(at - 2, at) === '  ' && /\S/.test(line[at] ?? '')).length;
-    if (fits >= first.length * 0.9) return true;
-  }
-  return false;
 }

@@ -2,7 +2,7 @@ import { isEbcdic } from '../../contract/ebcdic.ts';
 import type { Delimiter, Encoding } from '../../contract/models/batch.ts';
 import { isBlank } from '../../util/blank.ts';
 import { nextLine } from './ebcdic.ts';
-import { lineEndOf, type Newline } from './row-spans.ts';
+import { lineEndOf, type Newline } from './row-kind.ts';
 
 const delimiters: readonly Delimiter[] = [',', ';', '\t', '|'];
 /** Taken where those give no better table, and asked about. */

@@ -1,4 +1,8 @@
 import { createScanner, type JSONScanner } from 'jsonc-parser';
+import type { Encoding, Layout } from '../../contract/models/batch.ts';
+import { openCleartext } from '../../util/cleartext.ts';
+import { createCellUnits } from './cell-units.ts';
+import type { CellWriter, FieldForm, FindRowsOptions, RowKind, SpansOfParts } from './row-kind.ts';
 
 /*
  * Where the rows of a JSON text and the values of their members stand. The scanner is jsonc-parser's, which says where a
@@ -8,41 +12,50 @@ import { createScanner, type JSONScanner } from 'jsonc-parser';
 
 /** How a JSON text is read as a table. */
 interface JsonTable {
-  /** One object in each line, or one array of objects. */
-  readonly rows: 'lines' | 'array';
-  /** Each is a column (RFC 6901). */
+  readonly rows: NonNullable<Layout['json']>['rows'];
   readonly pointers: readonly string[];
 }
 
-/** `none`: the row has no such member, or null there. `text`: what stands between the quotes of a string. */
-export type FieldKind = 'none' | 'text' | 'other' | 'broken';
+/** One object in each line, or one array of objects. */
+export const jsonRows = (table: JsonTable): RowKind => ({
+  find: (text, extent) => findJsonRows(text, table, extent),
+  read: (raw, form) => (form === 'text' && raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw),
+  brokenCode: 'row.malformed',
+  values: 'escaped',
+  isOrdered: false,
+  // A member that a row lacks is not added to it.
+  takesPlainWords: false,
+  misfit: 'row.malformed',
+  writer: createJsonWriter,
+  ending: () => (table.rows === 'array' ? '.json' : '.jsonl'),
+  // The last row has the bracket that closes it.
+  isOneValue: table.rows === 'array',
+});
 
-/** All positions are those of the text's units. */
-export interface JsonRows {
-  readonly count: number;
-  readonly rowStarts: Int32Array;
-  /** Which of the fields is each row's first; one more for the end. */
-  readonly firstFields: Int32Array;
-  readonly fieldStarts: Int32Array;
-  readonly fieldEnds: Int32Array;
-  /** By field. */
-  readonly kinds: readonly FieldKind[];
-  /** Rows that are no object: each is one field with all of it but its line end. */
-  readonly broken: ReadonlySet<number>;
+/** Only what stands between the quotes changes. In place of a number a mask is a string. */
+function createJsonWriter({ encoding }: { readonly encoding: Encoding }): CellWriter {
+  const units = createCellUnits(encoding);
+  return {
+    replace(cells, { row, column }, value) {
+      const form = cells.form(row, column);
+      if (form === 'none' || openCleartext(cells.value(row, column)) === value) return null;
+      if (form === 'broken') return units.encode(value.replaceAll(/[\r\n]/g, ' '));
+      const text = JSON.stringify(value.toWellFormed());
+      return units.encode(form === 'text' ? text.slice(1, -1) : text);
+    },
+    added: null,
+    canHold: (value) => units.canHold(value),
+  };
 }
 
-interface Extent {
-  readonly isEnd: boolean;
-  /** No row begins behind this. */
-  readonly until: number;
-}
+type Extent = Pick<FindRowsOptions, 'isEnd' | 'until'>;
 
 const maxDepth = 64;
 /** Elements of one array that are columns. */
 const maxElements = 20;
 
 interface Found {
-  readonly kind: FieldKind;
+  readonly form: FieldForm;
   readonly start: number;
   readonly end: number;
 }
@@ -60,17 +73,17 @@ interface Row {
  * space behind it, and the brackets belong to the first and the last. Broken is a row that is no JSON, is no object, is
  * deeper than 64 levels, or has a member twice in one object: readers differ about which of them counts.
  */
-export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent: Extent): JsonRows {
+export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent: Extent): SpansOfParts {
   const columns = new Map(pointers.map((pointer, column) => [pointer, column]));
   const rowStarts: number[] = [];
   const firstFields: number[] = [];
   const fieldStarts: number[] = [];
   const fieldEnds: number[] = [];
-  const kinds: FieldKind[] = [];
+  const forms: FieldForm[] = [];
   const broken = new Set<number>();
   const scanner = createScanner(text, false);
-  const add = ({ kind, start, end }: Found): void => {
-    kinds.push(kind);
+  const add = ({ form, start, end }: Found): void => {
+    forms.push(form);
     fieldStarts.push(start);
     fieldEnds.push(end);
   };
@@ -78,8 +91,8 @@ export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent
   while (start < text.length && start < extent.until) {
     const row = rows === 'lines' ? lineAt(text, start, extent) : elementAt(text, start, extent);
     if (row === null) break;
-    const none: Found = { kind: 'none', start, end: start };
-    firstFields.push(kinds.length);
+    const none: Found = { form: 'none', start, end: start };
+    firstFields.push(forms.length);
     if (row.isBlank) add(none);
     else {
       const found: Found[] = [];
@@ -90,7 +103,7 @@ export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent
       if (isWhole) for (let column = 0; column < pointers.length; column++) add(found[column] ?? none);
       else {
         broken.add(rowStarts.length);
-        add({ kind: 'broken', start, end: row.end });
+        add({ form: 'broken', start, end: row.end });
       }
     }
     rowStarts.push(start);
@@ -98,24 +111,32 @@ export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent
   }
   const count = rowStarts.length;
   rowStarts.push(start);
-  firstFields.push(kinds.length);
+  firstFields.push(forms.length);
   return {
     count,
     rowStarts: Int32Array.from(rowStarts),
     firstFields: Int32Array.from(firstFields),
     fieldStarts: Int32Array.from(fieldStarts),
     fieldEnds: Int32Array.from(fieldEnds),
-    kinds,
+    forms,
     broken,
+    hasQuotes: false,
   };
 }
 
-/** The pointers of all values in the first rows that are no objects or arrays, in their order; so many at most. */
-export function findPointers(text: string, rows: JsonTable['rows'], max: number): string[] {
+/**
+ * The pointers of all values in the first rows that are no objects or arrays, in their order; so many at most. `isEnd`:
+ * whether nothing follows the text.
+ */
+export function findPointers(
+  text: string,
+  rows: JsonTable['rows'],
+  { max, isEnd }: { readonly max: number; readonly isEnd: boolean },
+): string[] {
   const found = new Set<string>();
   const scanner = createScanner(text, false);
-  const extent = { isEnd: false, until: text.length };
-  for (let start = 0, count = 0; count < maxLookedAt; count++) {
+  const extent = { isEnd, until: text.length };
+  for (let start = 0, count = 0; start < text.length && count < maxLookedAt; count++) {
     const row = rows === 'lines' ? lineAt(text, start, extent) : elementAt(text, start, extent);
     if (row === null) break;
     if (!row.isBlank)
@@ -266,15 +287,15 @@ function readObject(
       case tokens.openBracket:
         return depth < maxDepth && readElements(pointer ?? none, depth + 1);
       case tokens.string:
-        tell(pointer, { kind: 'text', start: start + 1, end: end - 1 });
+        tell(pointer, { form: 'text', start: start + 1, end: end - 1 });
         return true;
       case tokens.null:
-        tell(pointer, { kind: 'none', start, end: start });
+        tell(pointer, { form: 'none', start, end: start });
         return true;
       case tokens.number:
       case tokens.true:
       case tokens.false:
-        tell(pointer, { kind: 'other', start, end });
+        tell(pointer, { form: 'other', start, end });
         return true;
       default:
         return false;

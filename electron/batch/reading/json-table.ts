@@ -20,9 +20,9 @@ export async function readJsonTable(bytes: ByteSource, rows: 'lines' | 'array'):
   if (!head.ok) return head;
   const codec = codecOf('utf-8');
   const isWhole = head.value.length === bytes.identity.size;
-  const text =
-    codec.view(head.value).replace(/^\xef\xbb\xbf/, '') + (isWhole && rows === 'lines' ? '\n' : '');
-  const pointers = findPointers(text, rows, tableLimits.columns).filter(({ length }) => length <= maxPointer);
+  const text = codec.view(head.value).replace(/^\xef\xbb\xbf/, '');
+  const found = findPointers(text, rows, { max: tableLimits.columns, isEnd: isWhole });
+  const pointers = found.filter(({ length }) => length <= maxPointer);
   if (pointers.length === 0) {
     const damaged = rows === 'array' && isWhole;
     return damaged ? failed('file.json-damaged') : failed('file.not-a-table', { subject: 'JSON file' });
@@ -39,7 +39,7 @@ export async function readJsonTable(bytes: ByteSource, rows: 'lines' | 'array'):
       // Only the first object has a bracket before it.
       const begins = table.slice(table.rowStart(row), table.rowStart(row) + 1);
       const isFirst = row === 0 && start.row === 1;
-      if (table.hasBadQuotes(row) || (begins !== '{' && !isFirst)) return failed('file.json-damaged');
+      if (table.isBroken(row) || (begins !== '{' && !isFirst)) return failed('file.json-damaged');
       last = table.slice(table.rowStart(row), table.rowEnd(row));
     }
   }

@@ -5,7 +5,8 @@ import { openCleartext } from '../../util/cleartext.ts';
 import { codecOf } from './encodings.ts';
 import { layoutOf } from './layout.ts';
 import type { Format } from './read-rows.ts';
-import { findRows, lineEndOf } from './row-spans.ts';
+import { lineEndOf } from './row-kind.ts';
+import { findRows } from './row-spans.ts';
 import { Table } from './table.ts';
 
 /** One of the last rows of a file. */
@@ -24,9 +25,11 @@ const lookedBytes = 64 * 1024;
  */
 export async function readLastRows(
   source: Pick<ByteSource, 'identity' | 'read'>,
-  format: Pick<Format, 'encoding' | 'newline' | 'delimiter' | 'quote'>,
+  format: Pick<Format, 'encoding' | 'newline' | 'delimiter' | 'quote' | 'records'>,
   from: number,
 ): Promise<Outcome<LastRow[]>> {
+  // No line end tells where one of these begins.
+  if (format.records?.lines === false) return done([]);
   const { size } = source.identity;
   const codec = codecOf(format.encoding);
   const unit = codec.viewUnit;
@@ -50,7 +53,7 @@ export async function readLastRows(
   while (end > 0 && rows.length < maxRowsBelow) {
     const at = view.lastIndexOf(lineEnd, end - 2) + 1;
     const line = view.slice(at, end);
-    const quotes = format.quote === 'none' ? 0 : line.split('"').length - 1;
+    const quotes = format.quote === 'none' || format.records !== undefined ? 0 : line.split('"').length - 1;
     if (quotes % 2 === 1) break;
     const spans = findRows(line, {
       ...layoutOf(format),

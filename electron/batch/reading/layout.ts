@@ -1,36 +1,52 @@
 import type { Delimiter, Encoding, Guesses, Layout, Reading } from '../../contract/models/batch.ts';
 import { codecOf } from './encodings.ts';
+import { knownRecords, layoutOfKnown, proposeRecords } from './guess-records.ts';
 import { guessDelimiter, separatorLine } from './guess-table.ts';
-import type { Newline } from './row-spans.ts';
+import type { Newline } from './row-kind.ts';
 import { placeOf } from '../../contract/table-place.ts';
 
 /*
  * How rows are taken apart into columns. Who reads, stores or writes rows hands a layout on and does not look into it:
- * only `row-spans.ts` takes rows apart by it, and `row-output.ts` writes them so.
+ * only the kinds of `row-spans.ts` take rows apart by it and write them so.
  */
 
 /** What the person chose; the rest is detected. */
 export type ReadingOverrides = { readonly [K in keyof Reading]?: Reading[K] | undefined };
 
 /** The members of a layout, from among others. */
-export const layoutOf = ({ delimiter, quote, json }: Layout): Layout => ({
+export const layoutOf = ({ delimiter, quote, json, records }: Layout): Layout => ({
   delimiter,
   ...(quote !== undefined && { quote }),
   ...(json !== undefined && { json }),
+  ...(records !== undefined && { records }),
 });
 
-/** What a person chose, and a guess for the rest. */
+export type KnownRecords = ReturnType<typeof knownRecords>;
+
+/** What a person chose, and a guess for the rest. `size`: units of the file. `known`: what main sees that it is. */
 export function chooseLayout(
   view: string,
   newline: Newline,
   chosen: ReadingOverrides,
-): { layout: Layout; alternatives: Pick<Guesses, 'delimiter'> } {
+  { size, encoding }: { readonly size: number; readonly encoding: Encoding },
+): { layout: Layout; alternatives: Pick<Guesses, 'delimiter' | 'records'>; known: KnownRecords } {
+  const sample = { view, newline, size, encoding };
+  const known = knownRecords(sample);
+  const isOpen = chosen.delimiter === undefined && chosen.records === undefined;
+  const own = !isOpen ? null : known !== null ? layoutOfKnown(known, sample) : proposeRecords(sample, false);
+  const records = chosen.records ?? own ?? undefined;
+  if (records !== undefined) {
+    const alternatives = { delimiter: null, records: chosen.records === undefined };
+    // Nothing is delimited; a quote is a character as any other.
+    return { layout: { delimiter: ',', records }, alternatives, known };
+  }
   const told = separatorLine(view);
   const { delimiter, alternatives } =
     told === null ? guessDelimiter(view, newline) : { delimiter: told, alternatives: null };
   return {
     layout: layoutOf({ delimiter: chosen.delimiter ?? delimiter, quote: chosen.quote }),
     alternatives: { delimiter: alternatives && [...alternatives] },
+    known,
   };
 }
 
@@ -54,6 +70,7 @@ export const openGuesses = ({ headerColumns, ...guesses }: Guesses, chosen: Read
   encoding: chosen.encoding === undefined ? guesses.encoding : null,
   delimiter: chosen.delimiter === undefined ? guesses.delimiter : null,
   header: chosen.header === undefined && guesses.header,
+  ...(guesses.records === true && chosen.records === undefined && { records: true }),
   ...(chosen.header === undefined && headerColumns !== undefined && { headerColumns }),
 });
 

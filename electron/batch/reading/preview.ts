@@ -13,10 +13,12 @@ import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../u
 import type { DetectedFormat } from './detect.ts';
 import { createRowMask, describeColumns, showTitle } from './columns.ts';
 import { fits, hideAnywhere, isBlankCell, isScientific, passesLuhn } from './fit.ts';
-import { beginning, endOf, readRows, type Chunk, type Format } from './read-rows.ts';
+import { beginning, endOf, firstRecords, readRows, type Chunk, type Format } from './read-rows.ts';
+import { showRecords } from './record-lines.ts';
 import type { LastRow } from './last-rows.ts';
-import { lineEndOf } from './row-spans.ts';
+import { lineEndOf } from './row-kind.ts';
 import type { OpenSource } from './sources.ts';
+import { isDelimited } from '../../contract/row-kinds.ts';
 import { rowsAbove } from '../../contract/table-place.ts';
 import { openGuesses, readingOf, type ReadingOverrides } from './layout.ts';
 import { isBlank } from '../../util/blank.ts';
@@ -70,6 +72,7 @@ export async function preview(
     ),
     last: hasAll ? [] : format.lastRows.slice(0, end).slice(-maxLast).map(showLast),
     below: format.lastRows.slice(end).map(showLast),
+    records: await showLayout(bytes, format, columns),
     notices: [
       ...headerNotices(format),
       ...rowNotices(chunk, format, converted),
@@ -77,6 +80,21 @@ export async function preview(
       ...formulaNotices(columns, converted, format),
     ],
   });
+}
+
+/** The first records as they are, for a layout to be drawn over them. */
+async function showLayout(
+  bytes: OpenSource['bytes'],
+  format: DetectedFormat,
+  columns: readonly Column[],
+): Promise<Preview['records']> {
+  const { records } = format;
+  if (records === undefined) return null;
+  const whole = (await firstRecords(bytes, format)).map(noteCleartext);
+  return {
+    lines: showRecords(whole, { columns, records, hidesAll: format.hidesAll === true }),
+    proposed: format.proposed,
+  };
 }
 
 /** Pasted lines are a list of one column more often than not: only a delimiter that may be one is asked about. */
@@ -134,7 +152,7 @@ export async function noticedRows(
       if (notice.kind === 'formula-unevaluated')
         return openCleartext(value) === '' && start.row + index >= notice.row;
       if (notice.kind !== 'value-unfit' || planned === undefined || isBlankCell(value)) return false;
-      return table.jsonKind(index, planned.column) === 'other' || !fits(value, planned.kind, planned);
+      return !table.isText(index, planned.column) || !fits(value, planned.kind, planned);
     };
     for (let index = 0; index < table.count; index++) {
       if (!isNoticed(index)) continue;
@@ -173,6 +191,7 @@ const kinds: Partial<Record<FailureCode, Notice['kind']>> = {
   'row.malformed': 'row-malformed',
   'row.bad-encoding': 'bad-encoding',
   'row.nul': 'nul',
+  'row.record-length': 'record-length',
   'row.unclosed-quote': 'unclosed-quote',
   'row.field-too-long': 'field-too-long',
 };
@@ -266,7 +285,7 @@ export function rowNotices(
     if (kind !== undefined) add(kind, index);
   }
   // The quotes of a workbook's copy are our own.
-  if (converted === null)
+  if (converted === null && isDelimited(format))
     for (const { kind, rows } of rowsWithQuotes(chunk, format)) for (const index of rows) add(kind, index);
   return [...notices.values()];
 }

@@ -2,11 +2,13 @@ import { crc32 } from 'node:zlib';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Reading } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
+import type { Cleartext } from '../../util/cleartext.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
 import { codecOf } from './encodings.ts';
-import { findRows, type Newline } from './row-spans.ts';
+import type { Newline } from './row-kind.ts';
+import { findRows } from './row-spans.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
-import { layoutOf } from './layout.ts';
+import { layoutOf, type KnownRecords } from './layout.ts';
 import { headerIndex, rowsAbove } from '../../contract/table-place.ts';
 import { Table } from './table.ts';
 
@@ -25,6 +27,8 @@ export interface Format extends Reading {
    * what to hide, wherever a person says that the table is. Not stored.
    */
   readonly words?: readonly (readonly string[])[];
+  /** What records its own signs say that it has, whatever layout is chosen. Not stored. */
+  readonly known?: KnownRecords;
   /** Nothing of it may be shown: see `sources.ts`. Not stored. */
   readonly hidesAll?: true;
   /** What is wrong with the header's row. Not stored. */
@@ -46,6 +50,8 @@ export interface Chunk extends ChunkRange {
 }
 
 const noRows: ReadonlySet<number> = new Set();
+
+const maxFirstRecords = 50;
 
 /** Each read looks at the file's name again, and is a turn through the system's threads. */
 const readBytes = 1024 * 1024;
@@ -135,8 +141,8 @@ export async function* readRows(
     }
     const consumed = Math.min((spans.rowStarts[spans.count] ?? 0) * viewUnit, visible.length);
     const bytes = visible.subarray(0, consumed);
-    // Members stand in any order, so all of them are found.
-    const dialect = maxFields === undefined || layout.json !== undefined ? null : { ...layout, newline };
+    // Of records all fields are found: where they stand is known.
+    const dialect = maxFields === undefined || layout.records !== undefined ? null : { ...layout, newline };
     const all = new Table({ encoding, bytes, view }, spans, undefined, dialect);
     const table = above === 0 ? all : all.rows(above, spans.count);
     const end = { offset: position.offset + consumed, row: position.row + table.count };
@@ -155,6 +161,47 @@ export async function* readRows(
     const fittingWindow = Math.min(Math.ceil((consumed / spans.count) * rowsPerChunk), maxBytes);
     window = Math.max(Math.min(window * 2, fittingWindow), minWindow);
   }
+}
+
+/** The first records whole, with one character for each byte; records of other types too. */
+export async function firstRecords(
+  source: Pick<ByteSource, 'identity' | 'read'>,
+  format: Format,
+): Promise<Cleartext[]> {
+  for await (const read of readRows(source, format, beginning(format))) {
+    if (!read.ok) return [];
+    const { above, table } = read.value;
+    const records = [above, table].flatMap((one) =>
+      one === null
+        ? []
+        : Array.from({ length: Math.min(one.count, maxFirstRecords) }, (_, row) => one.lineOf(row)),
+    );
+    return records.slice(0, maxFirstRecords);
+  }
+  return [];
+}
+
+/** What may stand behind the last record: line ends and the mark of the end. A blank may be the last byte of a record. */
+const endMarks: ReadonlySet<string> = new Set('\r\n\x85\x1a');
+
+/**
+ * Refuses records without line ends that do not fill their file: of a byte that is missing, all behind it would be read as
+ * something else and sent. Failures: file.record-length; file.*.
+ */
+export async function checkRecordEnd(
+  source: Pick<ByteSource, 'identity' | 'read'>,
+  { records, encoding, markLength }: Format,
+): Promise<Outcome<null>> {
+  if (records?.bytes === undefined || records.lines) return done(null);
+  const codec = codecOf(encoding);
+  const { size } = source.identity;
+  const left = (size - markLength) % (records.bytes * codec.viewUnit);
+  if (left === 0) return done(null);
+  const last = await source.read(size - left, left);
+  if (!last.ok) return last;
+  const isWhole =
+    left % codec.viewUnit === 0 && Array.from(codec.view(last.value)).every((unit) => endMarks.has(unit));
+  return isWhole ? done(null) : failed('file.record-length', { subject: String(records.bytes) });
 }
 
 /** A job's source. */

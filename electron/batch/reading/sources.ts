@@ -11,11 +11,14 @@ import type { BatchOptions } from '../options.ts';
 import { hidesAnything } from './columns.ts';
 import { detectFormat, type DetectedFormat } from './detect.ts';
 import { codecOf } from './encodings.ts';
-import { createEncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
+import { createEncryptedCopies, type EncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
 import { detectFileKind, type FileKind } from './file-kind.ts';
 import { readJsonTable } from './json-table.ts';
 import { canonical, type Converted } from '../../parsing/workbook/convert-sheet.ts';
 import { layoutOf, type ReadingOverrides } from './layout.ts';
+import { dividesRecords } from './record-lines.ts';
+import { firstRecords } from './read-rows.ts';
+import { openCleartext } from '../../util/cleartext.ts';
 import { placeOf } from '../../contract/table-place.ts';
 import { isBlank } from '../../util/blank.ts';
 
@@ -75,6 +78,8 @@ export interface Sources {
   format(sourceId: string, overrides: ReadingOverrides): Promise<Outcome<DetectedFormat>>;
   /** Of one that nobody looks at any more. */
   close(sourceId: string): void;
+  /** For what is no source, and must not outlive this process either. */
+  readonly copies: Pick<EncryptedCopies, 'create'>;
   /** Removes what processes that have ended left behind. */
   removeStale(): Promise<void>;
   closeAll(): Promise<void>;
@@ -180,7 +185,12 @@ export function createSources(
     const { packed, converted } = result;
     const found = { path, bytes, copy, file, converted, packed };
     if (converted !== null) {
-      const fixed = { ...layoutOf(canonical), quote: undefined, encoding: canonical.encoding };
+      const fixed = {
+        ...layoutOf(canonical),
+        quote: undefined,
+        records: undefined,
+        encoding: canonical.encoding,
+      };
       return done(add(name, file.size, { ...found, fixed, isSheet: true }));
     }
     const fixed = await fixedOf(bytes);
@@ -299,6 +309,7 @@ export function createSources(
       open.delete(sourceId);
       if (found !== undefined) void release(found);
     },
+    copies,
     removeStale: () => copies.removeStale(),
     async closeAll() {
       converting?.abort();
@@ -336,18 +347,28 @@ const dividesValues = /[\p{L}\p{N}\s@._+-]/u;
  */
 async function hideForeign(
   bytes: ByteSource,
-  { encoding, delimiter }: ReadingOverrides,
+  { encoding, delimiter, records }: ReadingOverrides,
   format: DetectedFormat,
 ): Promise<DetectedFormat> {
   if (format.json !== undefined) return format;
+  if (records !== undefined && (await dividesAnything(bytes, format))) return { ...format, hidesAll: true };
   const mayDivide = delimiter !== undefined && delimiter !== '\t' && dividesValues.test(delimiter);
-  if (encoding === undefined && !mayDivide) return format;
+  if (encoding === undefined && delimiter === undefined && records === undefined) return format;
   const own = await detectFormat(bytes, {});
   if (!own.ok) return mayDivide ? { ...format, hidesAll: true } : format;
   const [ownCodec, codec] = [codecOf(own.value.encoding), codecOf(format.encoding)];
   const hasOtherUnits = ownCodec.viewUnit !== codec.viewUnit || ownCodec.extendsAscii !== codec.extendsAscii;
-  if (!hasOtherUnits && !(mayDivide && own.value.delimiter !== delimiter)) return format;
+  // Numbers that touch in a record are not told apart in a line of it.
+  const isOther = own.value.records !== undefined && format.records === undefined;
+  if (!hasOtherUnits && !isOther && !(mayDivide && own.value.delimiter !== delimiter)) return format;
   return (await hidesAnything(bytes, own.value)) ? { ...format, hidesAll: true } : format;
+}
+
+/** Whether a column of records begins or ends within a value. */
+async function dividesAnything(bytes: ByteSource, { records, ...format }: DetectedFormat): Promise<boolean> {
+  if (records === undefined) return false;
+  const lines = await firstRecords(bytes, { ...format, records });
+  return dividesRecords(lines.map(openCleartext), records);
 }
 
 const keyOf = ({ encoding, header, ...reading }: ReadingOverrides): string =>

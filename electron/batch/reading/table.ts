@@ -4,8 +4,8 @@ import type { FailureCode } from '../../contract/errors.ts';
 import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { Encoding, Layout } from '../../contract/models/batch.ts';
 import { codecOf } from './encodings.ts';
-import type { FieldKind } from './json-rows.ts';
-import { findRows, type FindRowsOptions, type RowSpans } from './row-spans.ts';
+import type { FieldForm, FindRowsOptions, RowSpans } from './row-kind.ts';
+import { findRows } from './row-spans.ts';
 
 /** What a chunk's bytes look like before they are decoded. */
 export interface SourceText {
@@ -15,8 +15,8 @@ export interface SourceText {
   readonly view: string;
 }
 
-/** A part of a row of JSON: in a column, or behind it. */
-export interface JsonPiece {
+/** A part of a row: in a column, or behind one and of none. */
+export interface RowPiece {
   readonly from: number;
   readonly to: number;
   readonly column: number;
@@ -44,7 +44,7 @@ export class Table {
   readonly #skipped: number;
   #text: string | null = null;
   #units: Units | null = null;
-  /** Set where only the first fields of rows were found: how to find the others of one row. */
+  /** Set where perhaps only the first fields of rows were found: how to find the others of one row. */
   readonly #dialect: Dialect | null;
   #whole: { readonly row: number; readonly table: Table } | null = null;
 
@@ -54,7 +54,7 @@ export class Table {
     [from, to]: readonly [from: number, to: number] = [0, spans.count],
     dialect: Dialect | null = null,
   ) {
-    this.#dialect = dialect;
+    this.#dialect = spans.fieldStarts === undefined ? dialect : null;
     this.encoding = encoding;
     this.count = to - from;
     this.#bytes = bytes;
@@ -110,16 +110,16 @@ export class Table {
   /** The column that a position within a row is in. */
   columnAt(row: number, position: number): number {
     const found = this.#found(row);
-    if (this.#spans.json !== undefined) return this.#jsonColumnAt(row, position);
+    if (this.#spans.fieldStarts !== undefined) return this.#containing(row, position);
     for (let column = 0; column < found; column++) if (position <= this.fieldEnd(row, column)) return column;
     return this.#dialect === null
       ? Math.max(0, found - 1)
       : this.#wholeRow(row, this.#dialect).columnAt(0, position - this.rowStart(row));
   }
 
-  #jsonColumnAt(row: number, position: number): number {
+  #containing(row: number, position: number): number {
     for (let column = 0; column < this.#found(row); column++)
-      if (position >= this.fieldStart(row, column) && position <= this.fieldEnd(row, column)) return column;
+      if (position >= this.fieldStart(row, column) && position < this.fieldEnd(row, column)) return column;
     return 0;
   }
 
@@ -130,7 +130,7 @@ export class Table {
     return (firstFields[at + 1] ?? 0) - (firstFields[at] ?? 0);
   }
 
-  /** What a field says, without its quotes; '' where the row has no such field. */
+  /** What a field says; '' where the row has no such field. */
   value(row: number, column: number): Cleartext {
     return cleartext(this.#value(row, column));
   }
@@ -140,27 +140,24 @@ export class Table {
       return this.#dialect === null ? '' : this.#wholeRow(row, this.#dialect).#value(0, column);
     const start = this.fieldStart(row, column);
     const end = this.fieldEnd(row, column);
-    if (this.#spans.json !== undefined) return this.#jsonValue(row, column, this.#decode(start, end));
-    if (this.isQuoted(row, column)) {
-      // What stands behind the closing quote is white space, and part of the value.
-      const close = this.#view.lastIndexOf('"', end - 1);
-      const quoted = this.#decode(start + 1, close) + this.#view.slice(close + 1, end);
-      return quoted.includes('"') ? quoted.replaceAll('""', '"') : quoted;
-    }
-    return this.#decode(start, end);
+    const raw = this.#decode(start, end);
+    const form = this.form(row, column);
+    return form === 'text' && this.#spans.fieldStarts === undefined
+      ? raw
+      : this.#spans.kind.read(raw, form, column);
   }
 
-  #jsonValue(row: number, column: number, raw: string): string {
-    return this.jsonKind(row, column) === 'text' && raw.includes('\\')
-      ? (JSON.parse(`"${raw}"`) as string)
-      : raw;
+  /** What a field is: see `FieldForm`. */
+  form(row: number, column: number): FieldForm {
+    const { forms, fieldStarts, firstFields } = this.#spans;
+    if (forms !== undefined) return forms[(firstFields[row + this.#skipped] ?? 0) + column] ?? 'none';
+    if (fieldStarts === undefined) return this.isQuoted(row, column) ? 'quoted' : 'text';
+    return this.isBroken(row) ? 'broken' : 'text';
   }
 
-  /** What a field of JSON is; null in any other text. */
-  jsonKind(row: number, column: number): FieldKind | null {
-    const { json, firstFields } = this.#spans;
-    if (json === undefined) return null;
-    return json.kinds[(firstFields[row + this.#skipped] ?? 0) + column] ?? 'none';
+  /** Whether what a cell has is a text: nothing else is ever sent. */
+  isText(row: number, column: number): boolean {
+    return this.#spans.forms === undefined || this.form(row, column) !== 'other';
   }
 
   /** What stands between two positions, whatever columns it is of. */
@@ -168,32 +165,34 @@ export class Table {
     return cleartext(this.#decode(from, to));
   }
 
-  /** Of a row of JSON what is in its columns and what is between them, in its order; null in any other text. */
-  jsonPieces(row: number, from: number, to: number): JsonPiece[] | null {
-    if (this.#spans.json === undefined) return null;
-    const all = Array.from({ length: this.#found(row) }, (_, column) => ({ column }));
-    const pieces: JsonPiece[] = [];
+  /** Tells what of a row is in its columns and what is between them, in its order. False where only a delimiter is. */
+  eachPiece(row: number, from: number, to: number, visit: (piece: RowPiece) => void): boolean {
+    const { fieldStarts, fieldEnds, firstFields, kind } = this.#spans;
+    if (fieldStarts === undefined) return false;
+    const first = firstFields[row + this.#skipped] ?? 0;
+    const found = this.#found(row);
+    const all = kind.isOrdered ? null : Array.from({ length: found }, (_, column) => ({ column }));
+    const order = all === null ? null : this.inOrder(row, all);
     let at = from;
     let column = 0;
-    const add = (end: number, isField: boolean): void => {
-      const until = Math.min(end, to);
-      if (until > at) pieces.push({ from: at, to: until, column, isField });
-      at = Math.max(at, until);
-    };
-    for (const field of this.inOrder(row, all)) {
-      const [start, end] = [this.fieldStart(row, field.column), this.fieldEnd(row, field.column)];
-      if (end <= from || start >= to) continue;
-      add(start, false);
-      ({ column } = field);
-      add(end, true);
+    for (let n = 0; n < found && at < to; n++) {
+      const next = order?.[n]?.column ?? n;
+      const start = fieldStarts[first + next] ?? 0;
+      const end = Math.min(fieldEnds[first + next] ?? 0, to);
+      if (end <= at) continue;
+      if (start > at) visit({ from: at, to: Math.min(start, to), column, isField: false });
+      at = Math.max(at, start);
+      column = next;
+      if (end > at) visit({ from: at, to: end, column, isField: this.form(row, column) !== 'none' });
+      at = Math.max(at, end);
     }
-    add(to, false);
-    return pieces;
+    if (at < to) visit({ from: at, to, column, isField: false });
+    return true;
   }
 
   /** Columns in the order in which a row has them: the members of an object come in any. */
   inOrder<T extends { readonly column: number }>(row: number, columns: readonly T[]): readonly T[] {
-    if (this.#spans.json === undefined || columns.length < 2) return columns;
+    if (this.#spans.kind.isOrdered || columns.length < 2) return columns;
     return columns.toSorted((a, b) => this.fieldStart(row, a.column) - this.fieldStart(row, b.column));
   }
 
@@ -209,9 +208,10 @@ export class Table {
     return Array.from({ length: Math.min(count, this.count) }, (_, row) => this.fields(row));
   }
 
-  hasBadQuotes(row: number): boolean {
-    const { badQuotes } = this.#spans;
-    return badQuotes.size > 0 && badQuotes.has(row + this.#skipped);
+  /** Whether it can't be taken apart. */
+  isBroken(row: number): boolean {
+    const { broken } = this.#spans;
+    return broken.size > 0 && broken.has(row + this.#skipped);
   }
 
   /** A line with nothing on it. One of spaces is not empty: written as an empty line, it would have changed. */
@@ -222,9 +222,7 @@ export class Table {
   isQuoted(row: number, column: number): boolean {
     if (!this.#spans.hasQuotes) return false;
     const start = this.fieldStart(row, column);
-    return (
-      start < this.fieldEnd(row, column) && this.#view.charCodeAt(start) === 0x22 && !this.hasBadQuotes(row)
-    );
+    return start < this.fieldEnd(row, column) && this.#view.charCodeAt(start) === 0x22 && !this.isBroken(row);
   }
 
   rowStart(row: number): number {
@@ -237,9 +235,9 @@ export class Table {
   }
 
   fieldStart(row: number, column: number): number {
-    const { json } = this.#spans;
-    if (json !== undefined && column < this.#found(row))
-      return json.fieldStarts[(this.#spans.firstFields[row + this.#skipped] ?? 0) + column] ?? 0;
+    const { fieldStarts } = this.#spans;
+    if (fieldStarts !== undefined && column < this.#found(row))
+      return fieldStarts[(this.#spans.firstFields[row + this.#skipped] ?? 0) + column] ?? 0;
     return column === 0
       ? (this.#spans.rowStarts[row + this.#skipped] ?? 0)
       : this.fieldEnd(row, column - 1) + 1;
@@ -262,6 +260,19 @@ export class Table {
     this.#text ??=
       this.#unit === 1 && !codecOf(this.encoding).asciiSafe ? this.#bytes.toString('latin1') : this.#view;
     return this.#text.slice(from, Math.min(to, Math.floor(this.#bytes.length / this.#unit)));
+  }
+
+  /** A field as the source has it: see `slice`. */
+  unitsOf(row: number, column: number): string {
+    return this.slice(this.fieldStart(row, column), this.fieldEnd(row, column));
+  }
+
+  /** All of a row but its line end, one character for each unit: what has several is shown as other signs. */
+  lineOf(row: number): Cleartext {
+    const [start, end] = [this.rowStart(row), this.rowEnd(row)];
+    const decoded = this.#decode(start, end);
+    const text = decoded.length === end - start ? decoded : this.#view.slice(start, end);
+    return cleartext(text.replace(/[\r\n\x85]+$/, ''));
   }
 
   /** A row as the source has it, its line end included. */
@@ -288,16 +299,21 @@ export class Table {
   /** Rows that are kept as they are and not sent, by their number. `width`: fields a row should have. */
   findFlaws(width: number, names: readonly string[] | null): Map<number, FailureCode> {
     const flaws = new Map<number, FailureCode>();
+    const { kind } = this.#spans;
     const isClean = this.#isClean(0, this.#bytes.length);
     const hasNul = this.#view.includes('\0');
     const firstName = names?.[0];
+    const mayBeCut = !this.#isAscii && !codecOf(this.encoding).singleByte;
+    const looksAtValues = kind.values === 'escaped' || (kind.values === 'cut' && (hasNul || mayBeCut));
     for (let row = 0; row < this.count; row++) {
       const start = this.rowStart(row);
       const end = this.rowEnd(row);
       let flaw: FailureCode | null = null;
-      if (this.#spans.json !== undefined) flaw = this.#jsonFlaw(row, isClean);
-      else if (this.hasBadQuotes(row)) flaw = 'row.unclosed-quote';
+      if (this.#found(row) === 0) continue;
+      if (this.isBroken(row)) flaw = kind.brokenCode;
       else if (!isClean && !this.#isClean(start, end)) flaw = 'row.bad-encoding';
+      else if (looksAtValues) flaw = this.#flawOfValues(row);
+      else if (kind.values !== 'whole') continue;
       else if (hasNul && this.#view.slice(start, end).includes('\0')) flaw = 'row.nul';
       else if (
         end - start > tableLimits.field &&
@@ -312,12 +328,9 @@ export class Table {
     return flaws;
   }
 
-  #jsonFlaw(row: number, isClean: boolean): FailureCode | null {
-    if (!isClean && !this.#isClean(this.rowStart(row), this.rowEnd(row))) return 'row.bad-encoding';
-    if (this.hasBadQuotes(row)) return 'row.malformed';
+  #flawOfValues(row: number): FailureCode | null {
     for (let column = 0; column < this.#found(row); column++) {
       const text = this.#value(row, column);
-      // By escapes: as bytes neither is JSON.
       if (text.includes('\0')) return 'row.nul';
       if (!text.isWellFormed()) return 'row.bad-encoding';
       if (text.length > tableLimits.field) return 'row.field-too-long';

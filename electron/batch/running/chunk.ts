@@ -74,7 +74,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       else if (isBlankCell(value)) slots.push(blank);
       else if (before !== undefined && before.states[r] !== rowStates.failed)
         slots.push(earlierSlot(before, r));
-      else if (table.jsonKind(r, plan.column) === 'other') slots.push(noText);
+      else if (!table.isText(r, plan.column)) slots.push(noText);
       else if (!fits(value, kind, rule)) slots.push(unfit);
       else if (
         before !== undefined &&
@@ -123,6 +123,12 @@ export function explain({ state, text, value }: Slot, { plan, kind }: ColumnWork
   return reason === null ? text : cleartext(reason);
 }
 
+/** A slot is shared by equal values of all columns: only in this one its result does not fit. */
+const fitted = (slot: Slot, fits: NonNullable<ColumnWork['fits']>): Slot =>
+  slot.state !== rowStates.ok || fits(openCleartext(slot.text))
+    ? slot
+    : { ...slot, state: rowStates.failed, text: cleartext('value.field-width') };
+
 /** The results of a chunk, once all its requests are settled. */
 export function collectResults(pending: PendingChunk, columns: readonly ColumnWork[]): ChunkResults {
   const { range, cells } = pending;
@@ -132,7 +138,8 @@ export function collectResults(pending: PendingChunk, columns: readonly ColumnWo
     const reasons: Record<number, string> = {};
     const states = Buffer.allocUnsafe(slots.length);
     let requestId = '';
-    const values = slots.map((slot, row) => {
+    const values = slots.map((answered, row) => {
+      const slot = work?.fits === undefined ? answered : fitted(answered, work.fits);
       states[row] = slot.state.charCodeAt(0);
       if (slot.request !== null && slot.request.requestId !== requestId) {
         requestId = slot.request.requestId;

@@ -5,6 +5,7 @@ import { count, id, obscuredPassphrase, instant, name, caseReference, value } fr
 import { archive, packed } from './packed.ts';
 import { maxRowsAbove, maxRowsBelow } from '../place-limits.ts';
 import { grounds } from './lookup.ts';
+import { recordLayout } from './records.ts';
 import { cellState, rowFilter, rowsView } from './rows.ts';
 
 /** A file (or pasted rows) opened for a batch. The window has this handle; only main knows the path. */
@@ -115,6 +116,8 @@ const layout = z.strictObject({
       pointers: z.array(z.string().max(1_000)).min(1).max(1_000),
     })
     .optional(),
+  /** Columns of fixed width, in place of delimited ones. */
+  records: recordLayout.optional(),
 });
 export type Layout = z.infer<typeof layout>;
 
@@ -147,6 +150,8 @@ const guesses = z.strictObject({
   delimiter: z.array(delimiter).nullable(),
   /** Whether the table may be elsewhere: its header, its first row or its last one. */
   header: z.boolean(),
+  /** Whether the columns of fixed width were proposed. */
+  records: z.boolean().optional(),
   /** Where it is not: columns whose first cell says otherwise. Asked about once something is done with one of them. */
   headerColumns: z.array(count).optional(),
 });
@@ -156,6 +161,7 @@ export type Guesses = z.infer<typeof guesses>;
 export const notice = z.strictObject({
   kind: z.enum([
     'row-malformed',
+    'record-length', // a record of fixed width is shorter or longer than the others
     'bad-encoding',
     'nul',
     'unclosed-quote',
@@ -171,10 +177,17 @@ export const notice = z.strictObject({
     'looks-tokenized', // to be tokenized, and nearly all of them fail the check of a card number
     'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
     'value-unfit', // does not fit the definition's kind, and is not sent
+    'records-others', // records of other types, which may hold totals of what changes
+    'total-changes', // a total that the file holds is made of what is changed
+    'total-wrong', // a total that the file holds is not that of its records
+    'total-missing', // the record that should hold it is not there
+    'total-stays', // a total that the file holds is made of what is not changed
   ]),
   row: count,
   column: z.string().nullable(),
   count,
+  /** Of a total: what it is, where that tells nothing of a person. */
+  figure: z.string().max(20).optional(),
 });
 export type Notice = z.infer<typeof notice>;
 
@@ -213,6 +226,11 @@ export const preview = z.strictObject({
   last: z.array(z.array(z.string())),
   /** The rows below the table. */
   below: z.array(z.array(z.string())),
+  /** Of records of fixed width: the first ones, masked, with one character for a byte, and what would be proposed for them. */
+  records: z
+    .strictObject({ lines: z.array(z.string()).max(50), proposed: recordLayout.nullable() })
+    .nullable()
+    .optional(),
   notices: z.array(notice),
 });
 export type Preview = z.infer<typeof preview>;

@@ -5,7 +5,7 @@ import { maxFiles } from '../queue-limits.ts';
 import { count, id, instant } from './fields.ts';
 
 /** What of a file can be read in more than one way. */
-const fileDoubt = z.enum(['encoding', 'delimiter', 'place']);
+const fileDoubt = z.enum(['encoding', 'delimiter', 'records', 'place']);
 export type FileDoubt = z.infer<typeof fileDoubt>;
 
 /** Why a file is not begun before a person says so. */

@@ -6,6 +6,7 @@ import { isCode } from '../refusals.ts';
 import { type ErrorMeaning, type ServiceProfile, meaningOf } from '../profile.ts';
 import type { Exchange, Headers, Reply, TransportFault } from './exchange.ts';
 import { readJson } from './read-json.ts';
+import { readPairs, type Pairs } from './read-pairs.ts';
 
 /** What a request was about, for its failures: names only. */
 export interface RequestDetails {
@@ -18,7 +19,7 @@ export interface RequestDetails {
 
 /** What an exchange amounts to, and so what may be done about it. */
 export type ExchangeResult =
-  | { readonly kind: 'answer'; readonly json: unknown; readonly requestId: string }
+  | ServiceAnswer
   /** 401 or 403: the session has likely ended (spec §5). */
   | { readonly kind: 'denied'; readonly meaning: ErrorMeaning | null; readonly failure: Failure }
   /** 429. */
@@ -31,6 +32,14 @@ export type ExchangeResult =
   | { readonly kind: 'damaged'; readonly failure: Failure }
   /** Trying again changes nothing. */
   | { readonly kind: 'final'; readonly failure: Failure };
+
+export interface ServiceAnswer {
+  readonly kind: 'answer';
+  readonly json: unknown;
+  /** The same, where it is just this; then `json` is made when somebody asks for it. */
+  readonly pairs: Pairs | null;
+  readonly requestId: string;
+}
 
 /** The members of a failure that say what the request was about. */
 export const detailsOf = ({ operation, policy, definition }: Omit<RequestDetails, 'submitted'>) => ({
@@ -168,13 +177,33 @@ function readSuccess(
   if (isPage(headers['content-type']) || startsWithMarkup(body)) {
     return { kind: 'final', failure: failure('service.not-json') };
   }
+  const pairs = unfinished.includes(status) ? null : readPairs(body);
+  if (pairs !== null) return new PairsAnswer(pairs, body, requestId);
   const { json, twice } = readJson(body);
   if (json === undefined) return { kind: 'damaged', failure: failure('service.mismatched-answer') };
   if (twice !== null || unfinished.includes(status)) {
     const members = twice === null ? [] : memberNames({ [twice]: 1 });
     return { kind: 'final', failure: { ...failure('service.unexpected-answer'), members } };
   }
-  return { kind: 'answer', json, requestId };
+  return { kind: 'answer', json, pairs: null, requestId };
+}
+
+class PairsAnswer implements ServiceAnswer {
+  readonly kind = 'answer';
+  readonly pairs: Pairs;
+  readonly requestId: string;
+  readonly #body: Buffer;
+  #json: unknown;
+
+  constructor(pairs: Pairs, body: Buffer, requestId: string) {
+    this.pairs = pairs;
+    this.requestId = requestId;
+    this.#body = body;
+  }
+
+  get json(): unknown {
+    return (this.#json ??= readJson(this.#body).json);
+  }
 }
 
 /** Whether an answer is a page, for instance the sign-in page of a proxy or captive portal, and not the service's. */

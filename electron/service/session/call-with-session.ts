@@ -1,5 +1,6 @@
 import { type FailureCode, type Outcome, done } from '../../contract/errors.ts';
 import type { Clock } from '../../util/clock.ts';
+import type { ServiceAnswer } from '../http/failures.ts';
 import type { OperationName } from '../operations.ts';
 import type { ErrorMeaning } from '../profile.ts';
 import type { OutgoingRequest, SendResult } from '../send-request.ts';
@@ -26,8 +27,7 @@ export interface SessionCall extends Omit<OutgoingRequest, 'operation' | 'policy
 }
 
 export interface SessionAnswer {
-  readonly json: unknown;
-  readonly requestId: string;
+  readonly answer: ServiceAnswer;
   /** The tokens of the sessions that it was sent with: nothing that is told may repeat one. */
   readonly sessions: readonly string[];
 }
@@ -84,7 +84,7 @@ export function createSessionCaller(
       });
       if (result.kind === 'answer') {
         refusedAt.delete(key);
-        return done({ ...result, sessions: used.map(({ token }) => token) });
+        return done({ answer: result, sessions: used.map(({ token }) => token) });
       }
       if (result.kind !== 'denied') return { ok: false, failure: result.failure };
       const { meaning, failure } = result;

@@ -437,7 +437,7 @@ export const isBadTrial = (rows: readonly Pick<ResultRow, 'state'>[]): boolean =
 
 /** Whether rows can be shown for a notice; others are about the header. */
 export const hasNoticedRows = ({ kind }: Notice): boolean =>
-  !['header-duplicate', 'header-empty', 'header-damaged'].includes(kind);
+  !/^(?:header-(?:duplicate|empty|damaged)|records-others|total-.*)$/.test(kind);
 
 /** As many columns are named; a job may have a thousand. */
 const namedPlaces = 3;

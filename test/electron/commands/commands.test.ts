@@ -1,11 +1,16 @@
+import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseCommand } from '../../../electron/commands/arguments.ts';
-import { End, exitCodes } from '../../../electron/commands/ends.ts';
+import { printable } from '../../../electron/commands/asked.ts';
+import { compareFiles } from '../../../electron/commands/compare.ts';
+import { End, endOf, exitCodes } from '../../../electron/commands/ends.ts';
 import { exportJob, printJobs, printMask } from '../../../electron/commands/questions.ts';
 import { runFiles } from '../../../electron/commands/run.ts';
+import { startCommand } from '../../../electron/commands/start.ts';
 import { runLine, type RunLine } from '../../../electron/contract/models/run-lines.ts';
 import { isCommandName } from '../../../electron/platform/command-line.ts';
 import { formatSchemas } from '../../../scripts/schemas.ts';
@@ -44,6 +49,8 @@ async function call(...words: string[]) {
         return printMask(parsed.given, asking, print);
       case 'export':
         return exportJob(parsed.given, asking, print);
+      case 'compare':
+        return compareFiles(parsed.given, { ...asking, print, signal: new AbortController().signal });
       case '--attest':
       case '--sign-connections':
         throw new Error('See statements.test.ts.');
@@ -76,7 +83,7 @@ const wrongUses: readonly (readonly [words: () => string[], code: number, senten
   [() => ['run', 'Cards', 'a.csv', '--case'], 2, 'A switch of this command has no value'],
   [() => ['run', 'cards', file('a.csv')], 2, 'There is no saved mapping cards. Saved are: Cards.'],
   [() => ['run', 'Cards', path.join(command.folder, 'none.csv')], 6, 'is no longer there'],
-  [() => ['run', 'Cards', command.folder], 6, 'can’t be read'],
+  [() => ['run', 'Cards', command.folder], 6, 'is a folder'],
   [() => ['run', 'Cards', file('empty.csv', [])], 6, 'is empty'],
   [() => ['run', 'Cards', file('report.csv', ['%PDF-1.7'])], 6, 'PDF'],
   [() => ['run', 'Cards', file('pan.csv', monthRows(3, 'id,pan,note'))], 5, 'missing: card; 1 others'],
@@ -93,6 +100,28 @@ const wrongUses: readonly (readonly [words: () => string[], code: number, senten
   [() => ['lookup', 'tok'], 2, 'Name the definition with --definition:'],
   [() => ['lookup', 'tok', '--definition=none'], 2, 'has no definition none. Name one with --definition:'],
   [() => ['lookup', 'tok', '--definition=free-text', '--policy=none'], 2, 'has no policy none. It has:'],
+  [() => ['compare', 'a.csv'], 2, 'Name two files or batches, or more, to compare.'],
+  [() => ['compare', 'a', ''], 2, 'A file has no name.'],
+  [() => ['compare', 'a', 'b'], 2, 'Name the column with --column=.'],
+  [
+    () => ['compare', ...'a b c d e f g h i'.split(' '), '--column=card'],
+    2,
+    'At most eight files or batches',
+  ],
+  [() => ['compare', 'a', 'b', 'c', '--column=card', '--column=pan'], 2, 'once for each in their order'],
+  [() => ['compare', 'a', 'b', '--column=card', '--out='], 2, 'Name the file behind --out=.'],
+  [
+    () => ['compare', 'ffff', 'eeee', '--column=card'],
+    2,
+    'There is no file ffff, and no batch begins with it.',
+  ],
+  [() => ['compare', file('d.csv'), file('e.csv'), '--column=pan'], 2, 'd.csv has no column pan to compare.'],
+  [
+    () => ['compare', 'a', 'b', '--column=c', '--out=/nowhere/at/a.csv'],
+    5,
+    'There is no folder /nowhere/at.',
+  ],
+  [() => ['compare', 'a', 'b', '--column=c', `--out=${file('f.csv')}`], 5, 'There is a file'],
   [() => ['--attest', 'all'], 2, 'Nothing is named behind it but switches.'],
   [() => ['--attest', '--out='], 2, 'Name the file behind --out=.'],
   [() => ['--sign-connections'], 2, 'Name the file of connections to sign.'],
@@ -121,7 +150,9 @@ test.each(wrongUses.map(([words, code, sentence], at) => [at + 1, { words, code,
 );
 
 test('jobs are listed, one is exported, and a token is looked up by its mask alone', async () => {
-  expect((await call('jobs')).lines).toEqual([]);
+  expect((await call('jobs')).lines).toEqual([
+    { kind: 'end', exitCode: exitCodes.done, sentence: 'There is no batch.', code: null },
+  ]);
   const run = await call('run', 'Cards', file('march.csv', monthRows(40)));
   const [written] = run.lines.filter((line) => line.kind === 'result');
   const jobs = await call('jobs');
@@ -150,6 +181,41 @@ test('jobs are listed, one is exported, and a token is looked up by its mask alo
     expect.objectContaining({ kind: 'lookup', masked: expect.stringMatching(/[^\d]{4,}\d{4}$/) as string }),
   ]);
   for (const card of monthCards) expect(looked.printed + jobs.printed + exported.printed).not.toContain(card);
+});
+
+test('a file that is not tokenized yet is, and its batch is compared with a file of tokens; rows are written, no value is', async () => {
+  const run = await call('run', 'Cards', file('first.csv', monthRows(6)));
+  const [first] = run.lines.filter((line) => line.kind === 'result');
+  const tokens = fs
+    .readFileSync(first?.written ?? '', 'utf8')
+    .trimEnd()
+    .split('\n');
+  const second = file('second.csv', [...tokens.slice(0, 3), '7,tok-none,ok']);
+  const out = path.join(command.folder, 'compared.csv');
+  const words = ['compare', (first?.jobId ?? '').slice(0, 8), second, '--column=card', `--out=${out}`];
+  const compared = await call(...words, '--yes');
+  expect(compared.code).toBe(0);
+  const line = compared.lines.find(({ kind }) => kind === 'comparison');
+  expect(line).toMatchObject({
+    files: [
+      { name: 'first.csv', rows: 6, repeated: { values: 2, rows: 4 } },
+      { name: 'second.csv', rows: 3, repeated: { values: 0, rows: 0 } },
+    ],
+    groups: [
+      { files: [0, 1], values: 2, rows: [4, 2] },
+      { files: [0], values: 2, rows: [2, 0] },
+      { files: [1], values: 1, rows: [0, 1] },
+    ],
+    written: 'compared.csv',
+    sentence: expect.stringContaining('In all: 2 values (rows: 4, 2)') as string,
+  });
+  const written = fs.readFileSync(out, 'utf8');
+  expect(written.split('\r\n')[1]).toBe('1,first.csv,1,1 2,yes');
+  for (const value of [...monthCards, ...tokens.slice(1).map((row) => row.split(',')[1] ?? '')])
+    expect(compared.printed + written).not.toContain(value);
+  expect((await call(...words)).sentence).toContain('There is a file');
+  const mixed = await call('compare', (first?.jobId ?? '').slice(0, 8), file('clear.csv'), '--column=card');
+  expect([mixed.code, mixed.sentence]).toEqual([5, expect.stringContaining('seems to hold cleartext')]);
 });
 
 test('what is written is as its JSON Schema says, by a validator of another author', async () => {
@@ -234,4 +300,37 @@ test('nothing secret is in what commands print, write or log', () => {
     const found = [...secrets, ...monthCards].filter((secret) => content.includes(secret));
     expect([path.basename(name), found.length]).toEqual([path.basename(name), 0]);
   }
+});
+
+test('a command without a session is told what it lacks', () => {
+  const { exitCode, message } = endOf({ code: 'keychain.unavailable' }, sentenceFor);
+  expect([exitCode, message]).toEqual([
+    exitCodes.broken,
+    expect.stringContaining('DBUS_SESSION_BUS_ADDRESS'),
+  ]);
+});
+
+test('what a file is called is one line, and nothing that a terminal obeys', () => {
+  expect(printable('a\n\u001b[2Jb\u202e.csv')).toBe('a\ufffd\ufffd[2Jb\ufffd.csv');
+});
+
+test('a second signal, as timeout(1) sends it to the group of the program, ends nothing by force', async () => {
+  const program = Object.assign(new EventEmitter(), {
+    env: {},
+    stdin: Readable.from([]),
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+  });
+  const ended = startCommand('jobs', [], {
+    process: program as never,
+    takeHome: () => 'command',
+    open: () => Promise.reject(new Error('Not opened')),
+    words: { failure: sentenceFor, notice: formatNotice },
+  } as never);
+  await vi.waitFor(() => expect(program.listenerCount('SIGTERM')).toBe(1));
+  program.emit('SIGTERM');
+  // Without a listener Node ends the process.
+  expect(program.emit('SIGTERM')).toBe(true);
+  expect(await ended).toBe(exitCodes.paused);
+  expect(program.listenerCount('SIGTERM')).toBe(0);
 });

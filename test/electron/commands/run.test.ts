@@ -12,6 +12,8 @@ import { runFiles } from '../../../electron/commands/run.ts';
 import type { RunLine } from '../../../electron/contract/models/run-lines.ts';
 import { receipt } from '../../../electron/contract/models/receipt.ts';
 import { verifyEvidence } from '../../../scripts/verify-evidence.ts';
+import { presetOf } from '../../../electron/contract/record-presets.ts';
+import { settlementFile } from '../../fidelity/fixed-width.ts';
 import { sentenceFor } from '../../../src/messages/messages.ts';
 import type { Plan } from '../../../electron/contract/models/batch.ts';
 import type { Mapping } from '../../../electron/contract/models/mapping.ts';
@@ -126,6 +128,45 @@ test('a result is written as the last one by hand was, and in its folder, unless
   });
 });
 
+test('records of fixed width are read by the layout of the mapping, and keep their lengths and other records', async () => {
+  const desk = await openCommand();
+  onTestFinished(() => desk.close());
+  const records = presetOf('base2');
+  await saveMapping(desk.app, path.join(desk.folder, 'october.csv'), {
+    header: records.columns.map(({ name }) => name),
+    reading: { encoding: 'utf-8', delimiter: ',', header: false, records },
+    notices: [{ kind: 'records-others', column: null, count: 100 }],
+    columns: [
+      {
+        header: 'Account number',
+        operation: 'tokenize',
+        policy: 'analyst',
+        definition: 'card-number',
+        target: null,
+        parts: null,
+        pattern: null,
+        into: 'replace',
+      },
+    ],
+  });
+  const source = settlementFile(30);
+  const file = path.join(desk.folder, 'november.ctf');
+  fs.writeFileSync(file, source);
+  const { result } = await run(['Cards', file], { of: desk });
+  const others = source.split('\r\n').filter((one) => one !== '' && !/^0[567]00/.test(one)).length;
+  expect(result?.sentence).toContain(`30 succeeded + 0 failed + 0 not matched + ${others} blank.`);
+  expect(path.basename(result?.written ?? '')).toBe('november_tokens.ctf');
+  const before = source.split('\r\n');
+  const after = fs.readFileSync(result?.written ?? '', 'latin1').split('\r\n');
+  expect(after).toHaveLength(before.length);
+  for (const [at, line] of after.entries()) {
+    const isDraft = /^0[567]00/.test(line);
+    const without = (text = ''): string => (isDraft ? text.slice(0, 4) + text.slice(20) : text);
+    expect(without(line)).toBe(without(before[at]));
+    if (isDraft) expect(line.slice(4, 20)).not.toBe(before[at]?.slice(4, 20));
+  }
+});
+
 test('a file in an archive or under a passphrase is written so, and a passphrase is no argument', async () => {
   const lines = month(30);
   const gz = command.write('packed.csv.gz', []);
@@ -198,6 +239,12 @@ test('several files are one command; the gravest end is its code, and each has i
   });
   const alone = await run(['Cards', good]);
   expect(alone.lines.at(-1)?.kind).toBe('result');
+  // Named twice it is one file, and no row is counted twice.
+  const twice = await run(['Cards', good, path.relative('.', good)]);
+  expect(twice.results).toHaveLength(1);
+  expect(twice.lines.at(-1)?.kind).toBe('result');
+  const folder = await run(['Cards', command.folder]);
+  expect(folder.results[0]?.sentence).toMatch(/is a folder\. Choose the files in it\.$/);
 });
 
 test('another environment, an unknown mapping and a lock stop it, with nothing sent', async () => {

@@ -131,6 +131,7 @@ test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a 
     idleMs: () => 60_000,
     secrets: keychain,
     key: createSecretsKey(keychain),
+    isSet: { read: () => store.read('passphrase'), write: (isSet) => store.write('passphrase', isSet) },
     attempts: createUnlockAttempts(
       { read: () => store.read('unlock'), write: (attempts) => store.write('unlock', attempts) },
       keychain,
@@ -158,5 +159,6 @@ test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a 
       for (const form of forms(secret)) expect([file, content.includes(form)]).toEqual([file, false]);
   }
   expect(filesBelow(elsewhere)).toEqual([]);
-  expect(keychain.peek('lock:verifier')).toBe(mood === 'open' ? 'stored' : 'memory');
+  expect(keychain.peek('secrets:key')).toBe(mood === 'open' ? 'stored' : 'missing');
+  expect(keychain.peek('lock:verifier')).toBe('missing');
 });

@@ -10,7 +10,7 @@ const minute = 60_000;
 
 function machine() {
   const entries = new Map<string, string>();
-  const stored = { attempts: { wrong: 0, until: null } as UnlockAttempts };
+  const stored = { attempts: { wrong: 0, until: null } as UnlockAttempts, isSet: false };
   const clock = fakeClock();
   const settings = { idleMs: 15 * minute };
   const keychain = {
@@ -41,6 +41,7 @@ function machine() {
       idleMs: () => settings.idleMs,
       secrets: keychain,
       key: createSecretsKey(keychain),
+      isSet: { read: () => stored.isSet, write: (isSet) => (stored.isSet = isSet) },
       attempts: {
         read: () => Promise.resolve(stored.attempts),
         write: (attempts) => Promise.resolve(((stored.attempts = attempts), done(null))),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { shippedProfile } from '../../faults/client-side.ts';
 import { saysTheSame } from '../../../electron/masking/plain-text.ts';
 import { echoForm, isEcho } from '../../../electron/service/answers.ts';
-import { matchElements } from '../../../electron/service/call-batch.ts';
+import { matchElements } from '../../../electron/service/match-elements.ts';
 
 const members = {
   ref: ['RefId', 'refId'],

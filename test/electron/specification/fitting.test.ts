@@ -2,7 +2,7 @@ import path from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { type ConnectionProfiles, createConnectionProfiles } from '../../../electron/connections/profiles.ts';
 import { done, type Outcome } from '../../../electron/contract/errors.ts';
-import { matchElements } from '../../../electron/service/call-batch.ts';
+import { matchElements } from '../../../electron/service/match-elements.ts';
 import { readList, readSingle } from '../../../electron/service/read-answers.ts';
 import type { OperationName } from '../../../electron/service/operations.ts';
 import type { SettingsDocument } from '../../../electron/settings/settings.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Job } from '../../../electron/contract/models/batch.ts';
+import type { Job, Preview, Reading } from '../../../electron/contract/models/batch.ts';
+import type { RecordLayout } from '../../../electron/contract/models/records.ts';
 import type { Mapping } from '../../../electron/contract/models/mapping.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { openApi } from '../../../src/lib/api.ts';
@@ -98,6 +99,54 @@ describe('a draft', () => {
       policy: 'dispute-desk',
       into: 'replace',
     });
+  });
+
+  it('keeps what is done with a column under another layout, by its name, and reads a saved layout first', async () => {
+    const records: RecordLayout = {
+      lines: true,
+      columns: [
+        { name: 'Kind', start: 1, width: 2 },
+        { name: 'Card', start: 3, width: 16 },
+      ],
+    };
+    const shown = (reading: Partial<Reading>): Preview => ({
+      ...data.preview,
+      reading: { ...data.preview.reading, ...reading },
+      columns: (reading.records?.columns.map(({ name }) => name) ?? ['Column 1']).map((name, index) => ({
+        index,
+        name,
+        looksLike: name === 'Card' ? 'card' : null,
+        content: null,
+        masked: false,
+      })),
+      guesses: { encoding: null, delimiter: [], header: false },
+      records: reading.records === undefined ? null : { lines: [], proposed: records },
+    });
+    const { draft, fake } = await drafted({
+      answers: {
+        'batch.preview': ({ reading }) => ({ ok: true, value: shown(reading as Partial<Reading>) }),
+      },
+    });
+    await draft.readRecords();
+    expect(draft.preview?.reading.records).toEqual(records);
+    draft.choose(1, 'tokenize');
+    // There is no room beside a field.
+    expect(draft.columns.get(1)).toMatchObject({ operation: 'tokenize', into: 'replace' });
+    await draft.relayout({ ...records, columns: records.columns.slice(1) });
+    expect([...draft.columns.keys()]).toEqual([0]);
+    await draft.relayout(records);
+    expect([...draft.columns.keys()]).toEqual([1]);
+    await draft.saveMapping('Layout');
+    const saved = fake.mappings.find(({ name }) => name === 'Layout');
+    expect(saved?.reading?.records).toEqual(records);
+    const next = await drafted({
+      answers: {
+        'batch.preview': ({ reading }) => ({ ok: true, value: shown(reading as Partial<Reading>) }),
+      },
+    });
+    if (saved !== undefined) next.draft.apply(saved);
+    await expect.poll(() => [...next.draft.columns.keys()]).toEqual([1]);
+    expect(next.draft.preview?.reading.records).toEqual(records);
   });
 
   it('has no plan while a pattern is missing', async () => {

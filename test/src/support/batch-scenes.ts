@@ -1,9 +1,61 @@
+import { presetOf } from '../../../electron/contract/record-presets.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import type { Exported, Job, Notice, Preview, Remaining } from '../../../electron/contract/models/batch.ts';
 import type { Mapping } from '../../../electron/contract/models/mapping.ts';
 import type { FakeOptions } from './fake-bridge.ts';
 import * as data from './fake-data.ts';
 
+const nacha = presetOf('nacha');
+
+/** An entry, with its account number as main masks it. */
+const entry = (amount: number, id: string, name: string, trace: number): string =>
+  [
+    '622',
+    '053200017',
+    '•'.repeat(16).padEnd(17),
+    String(amount).padStart(10, '0'),
+    id.padEnd(15),
+    name.padEnd(22),
+    '  0',
+    `05320001${String(trace).padStart(7, '0')}`,
+  ].join('');
+const entries = [
+  '101 053200010064000001261126073 0A094101FEDERAL RESERVE        FIRST BANK',
+  '5220ACME CORP                           1234567890PPDPAYROLL   261126261127   1053200010000001',
+  entry(456_200, 'ID1', 'MUELLER JUERGEN', 1),
+  '705INVOICE 1                                                                       00010000001',
+  entry(12_500, 'ID2', 'SMITH JOHN', 2),
+  entry(890_000, 'ID3', 'GARCIA LOPEZ ANA', 3),
+  '822000000400159600030000000000000000013587001234567890                         053200010000001',
+].map((line) => line.padEnd(94));
+
+/** A file of records as main shows it. */
+const recordPreview: Preview = {
+  ...data.preview,
+  source: { ...data.preview.source, name: 'payroll-1126.ach' },
+  reading: { encoding: 'utf-8', delimiter: ',', header: false, records: nacha },
+  guesses: { encoding: null, delimiter: null, header: false, records: true },
+  byteOrderMark: false,
+  columns: nacha.columns.map(({ name }, index) => ({
+    index,
+    name,
+    looksLike: name === 'Account number' ? 'card' : 'text',
+    content: name === 'Account number' ? 'cleartext' : null,
+    masked: name === 'Account number',
+  })),
+  // Records of other types have no cells.
+  rows: entries.map((line) =>
+    line.startsWith('6')
+      ? nacha.columns.map(({ start, width }) => line.slice(start - 1, start - 1 + width).trim())
+      : [],
+  ),
+  above: [],
+  records: { lines: entries, proposed: nacha },
+  notices: [
+    { kind: 'total-stays', row: 1, column: 'The entry hash', count: 1, figure: '0015960003' },
+    { kind: 'records-others', row: 1, column: null, count: 4 },
+  ],
+};
 export const acme = { connectionId: data.production.id, policy: 'analyst' };
 export const acmeService = {
   ...data.service,
@@ -543,6 +595,7 @@ export const batchScenes: Record<string, FakeOptions> = {
       }),
     },
   },
+  records: { state: inProduction, answers: { 'batch.preview': () => done(recordPreview) } },
   exporting: {
     state: inProduction,
     jobs: [finished],

@@ -544,6 +544,8 @@ function defaultAnswers(
       const rows = Array.from({ length: 20 }, (_, n) => data.wideRow(job, data.resultRow(n + 1)));
       return done({ total: 20, from: 0, rows });
     },
+    'compare.files': () => failed('file.unknown'),
+    'compare.stop': () => done({}),
     'batch.takeUp': () => done(null),
     'batch.start': () => {
       const started = data.job();

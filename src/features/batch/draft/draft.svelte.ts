@@ -13,6 +13,7 @@ import type {
   SourceRows,
   TablePlace,
 } from '../../../../electron/contract/models/batch.ts';
+import type { RecordLayout } from '../../../../electron/contract/models/records.ts';
 import type { Mapping } from '../../../../electron/contract/models/mapping.ts';
 import { placeOf } from '../../../../electron/contract/table-place.ts';
 import type { ResultRow } from '../../../../electron/contract/models/rows.ts';
@@ -74,6 +75,8 @@ export class BatchDraft {
   /** A person said that tokens which were exported are to be tokenized again. */
   mayBeTokens = $state(false);
   reading = $state(true);
+  /** Whether the layout of records is shown, to be changed. */
+  editsLayout = $state(false);
   /** Of the whole file once it is counted, of its first rows before. */
   notices = $derived.by(() =>
     this.preflight?.done ? this.preflight.notices : (this.preview?.notices ?? []),
@@ -169,8 +172,8 @@ export class BatchDraft {
     else this.#applyPreset(this.#preset);
   }
 
-  async read(overrides: Partial<Reading>): Promise<void> {
-    this.overrides = { ...this.overrides, ...overrides };
+  async read(overrides: ReadingChoice): Promise<void> {
+    this.overrides = withoutUndefined({ ...this.overrides, ...overrides });
     this.reading = true;
     this.#reads += 1;
     const read = this.#reads;
@@ -184,6 +187,7 @@ export class BatchDraft {
     this.reading = false;
     this.failure = outcome.ok ? null : outcome.failure;
     if (!outcome.ok) return;
+    if (this.preview === null && outcome.value.guesses.records === true) this.editsLayout = true;
     this.preview = outcome.value;
     void this.#compareFiles(outcome.value);
     // Another delimiter can leave fewer columns: the plans of the missing ones are dropped.
@@ -206,11 +210,31 @@ export class BatchDraft {
 
   /** Takes the table to be elsewhere in its file. */
   async place(place: TablePlace): Promise<void> {
-    const { encoding, delimiter, quote } = this.overrides;
-    this.overrides = Object.fromEntries(
-      Object.entries({ encoding, delimiter, quote }).filter(([, value]) => value !== undefined),
-    );
+    const { encoding, delimiter, quote, records } = this.overrides;
+    this.overrides = withoutUndefined({ encoding, delimiter, quote, records });
     await this.read(placeOf(place));
+  }
+
+  /** Takes the file for records of fixed width, as main would propose them. */
+  async readRecords(): Promise<void> {
+    this.plans.clear();
+    // Main looks at the file whatever is said of it: of any file each byte can be a record.
+    await this.read({ ...inOneByte, header: undefined, headerRow: undefined, firstRow: undefined });
+    await this.read({ records: this.preview?.records?.proposed ?? inOneByte.records });
+    this.editsLayout = true;
+  }
+
+  /** Another layout of the same records; what is done with a column goes with its name. */
+  async relayout(records: RecordLayout): Promise<void> {
+    const names = this.#header;
+    const plans = [...this.columns.values()];
+    this.plans.clear();
+    await this.read({ records });
+    for (const plan of plans) {
+      const column = this.preview?.columns.find(({ name }) => name === names[plan.column])?.index;
+      if (column !== undefined) this.plans.use({ ...plan, column });
+    }
+    if (this.columns.size > 0) await this.read({});
   }
 
   get columns(): ColumnPlans['columns'] {
@@ -232,6 +256,10 @@ export class BatchDraft {
   #set(column: number, action: ColumnAction): void {
     const looksLike = this.preview?.columns[column]?.looksLike ?? null;
     this.plans.set({ index: column, looksLike }, action, this.#preset);
+    // Records have no room for other columns.
+    const plan = this.columns.get(column);
+    if (this.preview?.reading.records !== undefined && plan !== undefined && action !== 'match')
+      this.columns.set(column, { ...plan, into: 'replace' });
   }
 
   change(column: number, over: Partial<ColumnPlan>): void {
@@ -338,12 +366,25 @@ export class BatchDraft {
   apply(mapping: Mapping): void {
     this.#clear();
     this.appliedMapping = mapping.id;
+    const decided = this.preview === null ? {} : savedReading(mapping, this.preview);
+    if (decided.records === undefined) {
+      this.#useColumns(mapping);
+      void this.read(decided);
+      return;
+    }
+    // Its columns are there once the records are read by its layout.
+    void this.read(decided).then(() => {
+      this.#useColumns(mapping);
+      return this.read({});
+    });
+  }
+
+  #useColumns(mapping: Mapping): void {
     for (const { header, ...rest } of mapping.columns) {
       const column = this.preview?.columns.find(({ name }) => name === header)?.index;
       if (column === undefined) continue;
       this.plans.use({ ...rest, column });
     }
-    void this.read(this.preview === null ? {} : savedReading(mapping, this.preview));
   }
 
   /**
@@ -496,6 +537,16 @@ export class BatchDraft {
     this.note = { kind: 'preset', text: formatPreset(preset, this.app), column: column?.name ?? null };
   }
 }
+
+/** What is chosen of a reading; undefined takes a choice back. */
+export type ReadingChoice = { readonly [K in keyof Reading]?: Reading[K] | undefined };
+
+const withoutUndefined = (choice: ReadingChoice): Partial<Reading> =>
+  Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined));
+
+const inOneByte = {
+  records: { lines: false, bytes: 1, columns: [{ name: 'Column 1', start: 1, width: 1 }] },
+};
 
 /** How many rows stand below a table is another number in each file. */
 function withoutEnd({ rowsBelow: _, ...reading }: Reading): Omit<Reading, 'rowsBelow'> {

@@ -45,6 +45,7 @@ export function formatKinds({ files, others }: Pick<Queue, 'files' | 'others'>):
 const doubts = {
   encoding: 'Its encoding is a guess',
   delimiter: 'Its delimiter is a guess',
+  records: 'Its columns of fixed width are a guess',
   place: 'Where its table begins and ends is a guess',
 } as const;
 

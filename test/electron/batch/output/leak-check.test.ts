@@ -13,6 +13,7 @@ function cellOf(text: string): Table {
     value: () => cleartext(text),
     fieldStart: () => 0,
     fieldEnd: () => units.length,
+    eachPiece: () => false,
   } as Partial<Table> as Table;
 }
 

@@ -38,7 +38,7 @@ it('finds it out again for what a person overrides, and for each source', async 
   expect(await preview(sourceId, { delimiter: ',' })).toEqual(['token;n']);
   expect(await preview(sourceId, { header: false })).toEqual(['Column 1', 'Column 2']);
   expect(await preview(await openTable(), {})).toEqual(['token', 'n']);
-  expect(detectFormat).toHaveBeenCalledTimes(4);
+  expect(detectFormat).toHaveBeenCalledTimes(5);
 });
 
 it('refuses a file that has changed since, though its format is remembered', async () => {

@@ -14,17 +14,6 @@ const kindOf = async (content: Buffer | string): Promise<string> => {
 const repeat = (times: number, line: (row: number) => string, end = '\n'): string =>
   Array.from({ length: times }, (_, row) => line(row) + end).join('');
 
-const ebcdic = (text: string): Buffer =>
-  Buffer.from(
-    Array.from(text, (char) => {
-      const code = char.charCodeAt(0);
-      if (char === ' ') return 0x40;
-      if (/\d/.test(char)) return 0xf0 + code - 0x30;
-      const at = code - 0x41;
-      return at < 9 ? 0xc1 + at : at < 18 ? 0xd1 + at - 9 : 0xe2 + at - 18;
-    }),
-  );
-
 const dbase = (): Buffer => {
   const bytes = Buffer.alloc(120, 0x20);
   Buffer.from([0x03, 124, 1, 31, 1, 0, 0, 0, 65, 0, 20, 0]).copy(bytes);
@@ -46,9 +35,6 @@ const utf32 = (text: string, isBig: boolean): Buffer => {
   return isBig ? bytes.swap32() : bytes;
 };
 
-const nacha = (row: number): string =>
-  (row === 0 ? '101 091000019 123456789' : '6220910000191234').padEnd(94, '7');
-
 describe('a file that is no table of text is named', () => {
   it.each<[string, Buffer | string, string]>([
     ['7z', Buffer.from('7z\xbc\xaf\x27\x1c\0\x04', 'latin1'), '7-Zip archive'],
@@ -68,11 +54,6 @@ describe('a file that is no table of text is named', () => {
     ['PGP with a passphrase', Buffer.from([0x8c, 0x0d, 4, 9, 3, 8]), 'file encrypted with PGP'],
     ['UTF-32 LE', utf32('token,name\nt1,Ann\n', false), 'text in UTF-32'],
     ['UTF-32 BE with a mark', utf32('\ufefftoken,name\nt1,Ann\n', true), 'text in UTF-32'],
-    [
-      'EBCDIC in records',
-      ebcdic(repeat(20, (row) => `PERSON ${row}   4111111111111111  `, '')),
-      'EBCDIC file of records without line ends',
-    ],
     ['ISO-2022-JP', 'name,token\n\x1b$B;3ED\x1b(B,t1\n', 'text in ISO-2022-JP'],
     ['UTF-7', 'name,token\nM+APw-ller,t1\nGr+APYA3w-e,t2\n'.padEnd(120, 'x'), 'text in UTF-7'],
     [
@@ -111,18 +92,11 @@ describe('a file that is no table of text is named', () => {
       '01,122099999,123456789,240131,0200,1,80,,2/\n02,031001234,122099999,1,240130,,,2/\n',
       'BAI2 statement',
     ],
-    ['NACHA', repeat(10, nacha), 'NACHA file'],
-    ['DTAUS', `0128ALK${'10010010'.padEnd(121)}`, 'payment file (DTA)'],
     ['LDIF', 'version: 1\n\ndn: uid=ann,dc=example\nobjectClass: person\n', 'LDIF directory file'],
     [
       'ISO 8583',
       repeat(5, (row) => `0200B220000000100000164111111111111111000000${'00TERM'.repeat(row + 1)}`),
       'list of ISO 8583 messages',
-    ],
-    [
-      'fixed width',
-      repeat(9, (row) => `Person ${row}            411111111111110${row}       ${100 + row}.00`),
-      'table of fixed widths',
     ],
   ])('%s', async (_what, content, name) => {
     expect(await kindOf(content)).toBe(name);

@@ -12,7 +12,7 @@ function read(line: string, pointers: readonly string[]): (string | null)[] | nu
   if (rows.broken.has(0)) return null;
   return pointers.map((_, at) => {
     const raw = Buffer.from(view.slice(rows.fieldStarts[at], rows.fieldEnds[at]), 'latin1').toString();
-    const kind = rows.kinds[at];
+    const kind = rows.forms[at];
     return kind === 'none' ? null : kind === 'text' ? (JSON.parse(`"${raw}"`) as string) : raw;
   });
 }
@@ -115,7 +115,7 @@ describe('a line', () => {
     fc.assert(
       fc.property(json, fc.constantFrom(undefined, 1), (value, indent) => {
         const line = JSON.stringify(value, null, indent).replaceAll('\n', ' ');
-        const pointers = findPointers(latin1(`${line}\n`), 'lines', 1_000);
+        const pointers = findPointers(latin1(`${line}\n`), 'lines', { max: 1_000, isEnd: true });
         const cells = read(line, pointers);
         expect(cells).toEqual(
           pointers.map((pointer) => {
@@ -151,7 +151,7 @@ describe('rows', () => {
   it('of lines are lines, blank ones too; a broken one is one of them', () => {
     const found = findJsonRows(lines, { rows: 'lines', pointers: ['/a'] }, whole);
     expect(found.count).toBe(6);
-    expect(found.kinds).toEqual(['text', 'none', 'none', 'none', 'broken', 'text']);
+    expect(found.forms).toEqual(['text', 'none', 'none', 'none', 'broken', 'text']);
   });
 
   it('of an array are its objects, with all that is between them', () => {
@@ -190,7 +190,7 @@ describe('rows', () => {
           { isEnd: false, until: Infinity },
         );
         expect([...part.rowStarts]).toEqual([...all.rowStarts.subarray(0, part.count + 1)]);
-        expect(part.kinds).toEqual(all.kinds.slice(0, part.count));
+        expect(part.forms).toEqual(all.forms.slice(0, part.count));
       }
     }
   });

@@ -154,6 +154,11 @@ describe('JSON Lines', () => {
     expect(codeOf(await app.batch['batch.export'](refused))).toBe('export.no-columns');
     const { bytes } = await exportOf(job, { safety: 'exact', byteOrderMark: false });
     expect(bytes.toString()).toBe('/b,/a,/a_cleartext\r\nx,t1,<t1>\r\n,t2,<t2>\r\n');
+    // Tokens beside what was sent would be lost without a word.
+    const { sourceId: cards } = valueOf(await drop('c.jsonl', '{"a":"4111111111111111"}\n'));
+    const tokens = await runOn(cards, [{ ...tokenized, into: 'beside' }]);
+    const asked = { ...refused, jobId: tokens.jobId, content: 'tokens' as const };
+    expect(codeOf(await app.batch['batch.export'](asked))).toBe('export.no-columns');
   });
 
   it('count what stays in clear, also in a member that is no column', async () => {
@@ -195,6 +200,12 @@ describe('JSON Lines', () => {
 
 describe('an array', () => {
   const array = '[ {"a":"t1","n":1},\n  {"n":2, "a":"t2"}\n, {} ]\n';
+
+  it.each(['[{"a":"t1"}]', '[\n{"a":"t1"}\n]\n'])('of one object is a table: %s', async (text) => {
+    const { sourceId } = valueOf(await drop('a.json', text));
+    const { bytes } = await exportOf(await runOn(sourceId, [detokenize(0)]));
+    expect(bytes.toString()).toBe(text.replace('t1', '<t1>'));
+  });
 
   it('is a table as lines are, and stays one array', async () => {
     const { sourceId } = valueOf(await drop('a.json', array));

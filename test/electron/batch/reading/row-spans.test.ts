@@ -3,7 +3,8 @@ import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
 import { openCleartext } from '../../../../electron/util/cleartext.ts';
 import type { Delimiter } from '../../../../electron/contract/models/batch.ts';
-import { findRows, type Newline } from '../../../../electron/batch/reading/row-spans.ts';
+import type { Newline } from '../../../../electron/batch/reading/row-kind.ts';
+import { findRows } from '../../../../electron/batch/reading/row-spans.ts';
 import { Table } from '../../../../electron/batch/reading/table.ts';
 import { naughtyStrings, spectrum, writtenByHand } from '../../../fidelity/corpora.ts';
 
@@ -164,7 +165,7 @@ describe('finding rows', () => {
         const part = findRows(text, { ...options, isEnd: false });
         for (let row = 0; row < part.count; row++) {
           expect(part.rowStarts[row + 1]).toBe(whole.rowStarts[row + 1]);
-          expect(part.badQuotes.has(row)).toBe(whole.badQuotes.has(row));
+          expect(part.broken.has(row)).toBe(whole.broken.has(row));
           const ends = (spans: typeof part) =>
             spans.fieldEnds.slice(spans.firstFields[row], spans.firstFields[row + 1]);
           expect(ends(part)).toEqual(ends(whole));
@@ -202,7 +203,7 @@ describe('finding rows', () => {
   ])('knows %s', (_, text, rows, bad) => {
     const found = read(text);
     expect(found.rows).toEqual(rows);
-    expect([...found.spans.badQuotes]).toEqual(bad);
+    expect([...found.spans.broken]).toEqual(bad);
   });
 
   it('looks at the rest of a row once, however many fields it has', () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { done, failed, type Outcome } from '../../../../electron/contract/errors.ts';
 import type { BatchAnswer } from '../../../../electron/service/service-client.ts';
-import { matchElements } from '../../../../electron/service/call-batch.ts';
+import { matchElements } from '../../../../electron/service/match-elements.ts';
 import { shippedProfile } from '../../../faults/client-side.ts';
 import { detokenize, openApp, planOf, valueOf, type TestApp } from '../../../support/batch-app.ts';
 

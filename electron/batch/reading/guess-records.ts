@@ -1,0 +1,174 @@
+import { isBlank } from '../../util/blank.ts';
+import { isEbcdic } from '../../contract/ebcdic.ts';
+import type { Encoding } from '../../contract/models/batch.ts';
+import { presetOf, type RecordPreset } from '../../contract/record-presets.ts';
+import type { RecordColumn, RecordLayout } from '../../contract/models/records.ts';
+import { maxRecordBytes, maxRecordColumns } from '../../contract/record-columns.ts';
+import { valueOfField } from './record-rows.ts';
+import { lineEndOf, type Newline } from './row-kind.ts';
+
+/** What a guess goes by. */
+const sampleRecords = 200;
+/** Longer ones are not proposed: nobody can look at them. */
+const maxProposed = 4_000;
+
+interface Sample {
+  /** See `Codec.view`. */
+  readonly view: string;
+  readonly newline: Newline;
+  /** Bytes of the file, in units of `view`, and whether `view` has all of them. */
+  readonly size: number;
+  readonly encoding: Encoding;
+}
+
+/** Whether what begins a file is of records that are known: by what it says, whatever layout is chosen for it. */
+export function knownRecords({ view, newline, size }: Sample): RecordPreset['id'] | null {
+  const lines = linesOf(view, newline, size);
+  const some = lines.slice(0, 50);
+  // One that is damaged fails in a run; the others are what they are.
+  const has = (length: number, pattern: RegExp): boolean =>
+    some.length > 0 &&
+    some.filter((line) => line.length === length && pattern.test(line)).length >= some.length * 0.8;
+  if (/^101[ \d]{20}/.test(view) && has(94, /^[156789]/)) return 'nacha';
+  if (/^101[ \d]{20}/.test(view) && !hasLines(view, newline) && size % 94 === 0) return 'nacha';
+  if (/^0128A[LG][BK]/.test(view)) return 'dtaus';
+  const drafts = /^(?:9[0-2]|[0-5]\d)[0-9A-Z ][0-9]/;
+  if (has(168, drafts) && lines.some((line) => /^(?:0[567]|2[567])00/.test(line))) return 'base2';
+  return null;
+}
+
+/** The layout of records that are known, with the line ends that they have here. */
+export function layoutOfKnown(id: RecordPreset['id'], { view, newline }: Sample): RecordLayout {
+  const layout = presetOf(id);
+  const { bytes = 1 } = layout;
+  return { ...layout, lines: lineEndOf(newline) === view[bytes] || view[bytes] === '\r' };
+}
+
+/**
+ * Columns of records of one length: they begin where all records go on behind a blank, or where digits become letters or
+ * letters digits in all of them. Null where nothing says that they are such records.
+ */
+export function proposeRecords(sample: Sample, isAsked: boolean): RecordLayout | null {
+  const { view, newline, size } = sample;
+  const found = hasLines(view, newline) ? linesOf(view, newline, size) : [];
+  // In EBCDIC a byte of a packed number may be one that ends lines elsewhere.
+  const mayHaveLines = found.length > 1 && (areEven(found) || !isEbcdic(sample.encoding));
+  const lines = mayHaveLines || (hasLines(view, newline) && recordsOf(sample, false).length === 0);
+  const records = lines ? found : recordsOf(sample, isAsked);
+  const length = Math.max(...records.map((record) => record.length), 0);
+  if (records.length === 0 || length === 0 || length > maxRecordBytes) return null;
+  const isEven = areEven(records);
+  if (!isAsked && (!isEven || !looksFixed(records, length, lines))) return null;
+  const columns = columnsOf(records.slice(0, sampleRecords), Math.min(length, maxProposed));
+  return { lines, ...((isEven || !lines) && { bytes: length }), columns };
+}
+
+const areEven = (records: readonly string[]): boolean =>
+  records.every((record) => record.length === records[0]?.length);
+
+const hasLines = (view: string, newline: Newline): boolean => view.includes(lineEndOf(newline));
+
+/** Those that are whole, and not blank. */
+function linesOf(view: string, newline: Newline, size: number): string[] {
+  const lines = view.split(lineEndOf(newline)).map((line) => line.replace(/\r$/, ''));
+  if (view.length < size) lines.pop();
+  return lines.filter((line) => !isBlank(line)).slice(0, sampleRecords);
+}
+
+/** Records without line ends: of the lengths that the file can be divided by, the one by which they are most alike. */
+function recordsOf({ view, size, encoding }: Sample, isAsked: boolean): string[] {
+  const cut = (length: number): string[] =>
+    Array.from({ length: Math.min(Math.floor(view.length / length), sampleRecords) }, (_, at) =>
+      view.slice(at * length, (at + 1) * length),
+    );
+  let best: { length: number; score: number } | null = null;
+  for (let length = 8; length <= Math.min(size / 2, maxProposed); length++) {
+    if (size % length !== 0) continue;
+    const score = likenessOf(cut(length), length);
+    // A multiple of the right length is as good, and a part of it is not.
+    if (best === null || score > best.score + 0.08) best = { length, score };
+  }
+  // Two pieces of a sentence are alike by chance.
+  const enough = isEbcdic(encoding) ? { records: 2, score: 0.8 } : { records: 4, score: 0.92 };
+  const isAlike = best !== null && best.score > enough.score && size / best.length >= enough.records;
+  if (best !== null && (isAsked || isAlike)) return cut(best.length);
+  return isAsked && size <= maxProposed ? [view] : [];
+}
+
+const classes = ['blank', 'digit', 'letter', 'other'] as const;
+type ByteClass = (typeof classes)[number];
+
+function classOf(character: string | undefined): ByteClass {
+  if (character === undefined || character === ' ' || character === '\0') return 'blank';
+  if (/\d/.test(character)) return 'digit';
+  return /[\p{L}]/u.test(character) ? 'letter' : 'other';
+}
+
+/** How many records have a character of each class there, between 0 and 1. */
+function sharesAt(records: readonly string[], at: number): Record<ByteClass, number> {
+  const shares = { blank: 0, digit: 0, letter: 0, other: 0 };
+  for (const record of records) shares[classOf(record[at])] += 1 / records.length;
+  return shares;
+}
+
+function likenessOf(records: readonly string[], length: number): number {
+  const some = records.slice(0, 40);
+  let sum = 0;
+  for (let at = 0; at < length; at++) {
+    const shares = sharesAt(some, at);
+    sum += Math.max(...classes.map((one) => shares[one]));
+  }
+  return some.length < 2 ? 0 : sum / length;
+}
+
+/** Whether records of one length are a table: nothing parts the cells, and some columns of blanks or digits go through all. */
+function looksFixed(records: readonly string[], length: number, lines: boolean): boolean {
+  if (length < 12 || (lines && records.length < 3)) return false;
+  const delimited = records.filter((record) => /[,;\t|"]/.test(record));
+  if (delimited.length * 2 >= records.length) return false;
+  if (!lines) return records.length >= 2;
+  for (let at = 2; at < length - 1; at++) {
+    const fits = records.filter((record) => record.slice(at - 2, at) === '  ' && /\S/.test(record[at] ?? ''));
+    if (fits.length >= records.length * 0.9) return true;
+  }
+  return false;
+}
+
+function columnsOf(records: readonly string[], length: number): RecordColumn[] {
+  const starts = [0];
+  let before = sharesAt(records, 0);
+  for (let at = 1; at < length; at++) {
+    const shares = sharesAt(records, at);
+    const begins = before.blank > 0.98 && shares.blank <= 0.98;
+    const changes =
+      (before.digit > 0.98 && shares.letter > 0.98) || (before.letter > 0.98 && shares.digit > 0.98);
+    if ((begins || changes) && starts.length < maxRecordColumns) starts.push(at);
+    before = shares;
+  }
+  return starts.map((start, n): RecordColumn => {
+    const width = (starts[n + 1] ?? length) - start;
+    const fields = records.map((record) => record.slice(start, start + width));
+    const filled = fields.filter((field) => !isBlank(field));
+    const isLeft = filled.every((field) => !field.startsWith(' '));
+    const isRight = filled.every((field) => !field.endsWith(' '));
+    return {
+      name: `Column ${n + 1}`,
+      start: start + 1,
+      width,
+      ...(isLeft === isRight ? {} : { fill: isRight ? 'right' : 'left' }),
+    };
+  });
+}
+
+/** The layout with the names that a header has in its fields, where each column gets one of its own. */
+export function namedBy(layout: RecordLayout, header: readonly string[]): RecordLayout {
+  const names = layout.columns.map(({ name }, at) => {
+    const own = valueOfField(header[at] ?? '', {}).slice(0, 100);
+    return own === '' ? name : own;
+  });
+  if (new Set(names).size < names.length) return layout;
+  return {
+    ...layout,
+    columns: layout.columns.map((column, at) => ({ ...column, name: names[at] ?? column.name })),
+  };
+}
