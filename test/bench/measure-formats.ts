@@ -11,8 +11,8 @@ import { median, type Figure, type Measure } from './figures.ts';
 import { runProduct, withEcho, type Product } from './parts.ts';
 import { writeTable } from './table.ts';
 
-const rows = 300_000;
-const rounds = 3;
+const rows = 1_000_000;
+const rounds = 1;
 const bar = 0.6;
 
 interface FormatFile {
