@@ -99,6 +99,7 @@ export const failureCodes = [
   'file.gone',
   'file.changed',
   'file.unreadable',
+  'file.folder',
   'file.empty',
   'file.too-many-columns',
   'file.delimiter', // subject: the encoding

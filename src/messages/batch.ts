@@ -67,6 +67,7 @@ export const batchMessages = {
     ),
   'file.unreadable': (f) =>
     message(`${file(f)} can’t be read.`, 'Check that you have permission to open it.'),
+  'file.folder': (f) => message(`${file(f)} is a folder.`, 'Choose the files in it.'),
   'file.empty': (f) => message(`${file(f)} is empty.`, 'Choose another file.'),
   'file.too-many-columns': () => message('This file has too many columns.', 'Check the delimiter.'),
   'file.delimiter': (f) =>
