@@ -70,6 +70,22 @@ describe('a guess', () => {
     expect(found?.columns.map(({ name }) => name)).toEqual(['Name', 'Column 2', 'Card', 'Sum']);
   });
 
+  it('leaves a header and a trailer out where letters before digits say which record is of which type', async () => {
+    const rows = Array.from({ length: 20 }, (_, n) => `DTL${cardOf(n)}  ${'NAME'.padEnd(12)}`);
+    const found = async (...lines: string[]): Promise<RecordLayout | undefined> =>
+      layoutFound(lines.map((one) => `${one.padEnd(33)}\n`).join(''));
+    const layout = await found('HDR20261126  CARDS', ...rows, 'TRL0000020  X');
+    expect(layout).toMatchObject({ bytes: 33, only: { start: 1, texts: ['DTL'] } });
+    expect(layout?.columns.map(({ start }) => start)).toEqual([1, 4, 22]);
+    expect((await found(...rows, 'TRL0000020  X'))?.only?.texts).toEqual(['DTL']);
+    expect((await found('HDR20261126  CARDS', ...rows))?.only?.texts).toEqual(['DTL']);
+    expect(await found(...rows)).toMatchObject({ lines: true });
+    expect((await found(...rows))?.only).toBeUndefined();
+    const mixed = rows.map((row, n) => (n % 5 === 2 ? row.replace('DTL', 'ADD') : row));
+    expect((await found('HDR20261126  CARDS', ...mixed))?.only).toBeUndefined();
+    expect((await found('NAME', ...rows))?.only).toBeUndefined();
+  });
+
   it('finds the length of records that no line end parts', async () => {
     const { bytes, layout } = cardMaster(40, 'ibm037');
     const found = await layoutFound(bytes);
