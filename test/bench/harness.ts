@@ -4,7 +4,7 @@ import { type Audit, createAudit } from '../../electron/audit/audit.ts';
 import { createCheckpointFile } from '../../electron/audit/checkpoint.ts';
 import { createBatch, type Batch } from '../../electron/batch/batch.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
-import type { Job } from '../../electron/contract/models/batch.ts';
+import type { Job, Reading } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import { createRequestAudit } from '../../electron/connections/clients.ts';
 import { systemClock } from '../../electron/util/clock.ts';
@@ -31,12 +31,12 @@ export interface HarnessOptions {
 export interface Harness {
   readonly batch: Batch;
   source(path: string, passphrase?: string): Promise<string>;
-  /** With `guessed` a file is read as the app finds that it is to be read; else as a CSV. */
+  /** A file is read as the app finds that it is to be read, but for what `reading` has of it; without it as a CSV. */
   start(
     sourceId: string,
     column: number,
     operation?: 'detokenize' | 'mask' | 'tokenize',
-    guessed?: boolean,
+    reading?: Partial<Reading>,
   ): Promise<string>;
   onJob(listener: (job: Job) => void): void;
   close(): Promise<void>;
@@ -127,9 +127,9 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
       if (source.value === null) throw new Error('no source');
       return source.value.sourceId;
     },
-    async start(sourceId, column, operation = 'detokenize', guessed = false) {
-      const preview = guessed
-        ? await batch['batch.preview']({ sourceId, reading: {}, masked: null })
+    async start(sourceId, column, operation = 'detokenize', reading) {
+      const preview = reading
+        ? await batch['batch.preview']({ sourceId, reading, masked: null })
         : done({ reading: { encoding: 'utf-8', delimiter: ',', header: true } as const });
       if (!preview.ok) throw new Error(preview.failure.code);
       const started = await batch['batch.start']({

@@ -5,14 +5,14 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Encrypter } from 'age-encryption';
 import { codecOf } from '../../electron/batch/reading/encodings.ts';
-import type { ExportChoice } from '../../electron/contract/models/batch.ts';
+import type { ExportChoice, Reading } from '../../electron/contract/models/batch.ts';
 import { packWithOther } from '../support/unpack-with-other.ts';
 import { median, type Figure, type Measure } from './figures.ts';
 import { runProduct, withEcho, type Product } from './parts.ts';
 import { writeTable } from './table.ts';
 
 const rows = 1_000_000;
-const rounds = 1;
+const rounds = 3;
 const bar = 0.6;
 
 interface FormatFile {
@@ -22,9 +22,13 @@ interface FormatFile {
   write(table: string, path: string): Promise<void>;
   readonly passphrase?: string;
   readonly choice?: Partial<ExportChoice>;
+  readonly reading?: Partial<Reading>;
 }
 
 const passphrase = 'correct horse';
+
+/** Of the columns of `writeTable`. */
+const widths = [10, 16, 14, 8, 10, 20];
 
 const formats: readonly FormatFile[] = [
   {
@@ -66,7 +70,30 @@ const formats: readonly FormatFile[] = [
       if (encoded.ok) await writeFile(path, encoded.bytes);
     },
   },
+  {
+    name: 'fixed width',
+    ending: '.txt',
+    reading: { header: false, records: layout() },
+    async write(table, path) {
+      const [, ...lines] = (await readFile(table, 'latin1')).trimEnd().split('\r\n');
+      const out = createWriteStream(path);
+      for (const line of lines) {
+        const cells = line.replaceAll('"', '').replace(', ', ' ').split(',');
+        out.write(`${widths.map((width, at) => (cells[at] ?? '').padEnd(width)).join('')}\r\n`);
+      }
+      await new Promise<void>((done) => out.end(done));
+    },
+  },
 ];
+
+function layout(): Reading['records'] {
+  const starts = widths.map((_, at) => widths.slice(0, at).reduce((sum, width) => sum + width, 1));
+  return {
+    lines: true,
+    bytes: widths.reduce((sum, width) => sum + width, 0),
+    columns: widths.map((width, at) => ({ name: `column ${at + 1}`, start: starts[at] ?? 1, width })),
+  };
+}
 
 async function writeJson(
   table: string,
@@ -101,10 +128,10 @@ export const measureFormats: Measure = (folder) =>
     const plain: Product[] = [];
     const measured = files.map((): Product[] => []);
     for (let round = 0; round < rounds; round++) {
-      plain.push(await runProduct(rows, table, { url, ca, guessed: true }));
+      plain.push(await runProduct(rows, table, { url, ca, reading: {} }));
       for (const [at, { format, path }] of files.entries()) {
-        const { passphrase: phrase, choice } = format;
-        const options = { url, ca, guessed: true, ...(phrase !== undefined && { passphrase: phrase }) };
+        const { passphrase: phrase, choice, reading = {} } = format;
+        const options = { url, ca, reading, ...(phrase !== undefined && { passphrase: phrase }) };
         measured[at]?.push(
           await runProduct(rows, path, { ...options, choice: { safety: 'source', ...choice } }),
         );

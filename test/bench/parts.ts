@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { ExportChoice } from '../../electron/contract/models/batch.ts';
+import type { ExportChoice, Reading } from '../../electron/contract/models/batch.ts';
 
 const part = (name: string): string => join(import.meta.dirname, name);
 
@@ -59,7 +59,7 @@ export async function runProduct(
     readonly audited?: boolean;
     readonly syncMs?: number;
     readonly operation?: 'tokenize';
-    readonly guessed?: boolean;
+    readonly reading?: Partial<Reading>;
     readonly passphrase?: string;
     readonly choice?: Partial<ExportChoice>;
   },

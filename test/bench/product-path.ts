@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
-import type { ExportChoice } from '../../electron/contract/models/batch.ts';
+import type { ExportChoice, Reading } from '../../electron/contract/models/batch.ts';
 import { obscuredOf } from '../support/obscured-text.ts';
 import { cpuMs } from './figures.ts';
 import { openHarness, untilDone } from './harness.ts';
@@ -22,8 +22,8 @@ interface Options {
   /** What every sync takes longer. */
   readonly syncMs?: number;
   readonly operation?: 'detokenize' | 'tokenize';
-  /** The file is read as the app finds that it is to be read. */
-  readonly guessed?: boolean;
+  /** See `Harness.start`. */
+  readonly reading?: Partial<Reading>;
   readonly passphrase?: string;
   /** What of the export is other than a plain CSV in the source's own dialect. */
   readonly choice?: Partial<ExportChoice>;
@@ -48,7 +48,7 @@ const started = performance.now();
 const cpuBefore = process.cpuUsage();
 const loopBefore = performance.eventLoopUtilization();
 delay.enable();
-const jobId = await harness.start(sourceId, 1, options.operation, options.guessed);
+const jobId = await harness.start(sourceId, 1, options.operation, options.reading);
 const job = await untilDone(harness, jobId);
 const ran = performance.now();
 const busy = performance.eventLoopUtilization(loopBefore).utilization;
