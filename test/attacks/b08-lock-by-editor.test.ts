@@ -240,6 +240,10 @@ test('as a new user: the passphrase is forgotten, and the one way on is the loss
 test('a reset that the keychain answers too late is one: it opens without a passphrase, and nobody is accused', async () => {
   const { id, open, keyring, lines, enterSecrets } = await withPassphrase();
   const app = await open();
+  // What this run knows is under the key that goes.
+  value(await app.unlock(right));
+  expect(await app.use()).toBe(reached);
+  await app.ask('lock.now', {});
   const original = keyring.setPassword.bind(keyring);
   const wait = systemClock.after.bind(systemClock);
   const clock = vi.spyOn(systemClock, 'after');
