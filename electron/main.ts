@@ -50,7 +50,9 @@ import {
   policyArgument,
   printedAtStart,
   refusalOf,
+  refusalOfWord,
   refusedSwitch,
+  unknownCommand,
   verifierArguments,
 } from './platform/command-line.ts';
 import { denyEverything } from './platform/denials.ts';
@@ -73,6 +75,8 @@ const closingMs = 10_000;
 // Electron becomes ready once this module has run, and waits for what it awaits. So what needs neither window nor display
 // is awaited here and ends before `ready`: Chromium starts none of its processes for it and writes nothing.
 app.enableSandbox();
+// Whoever reads what is printed may be gone. What a command was asked for is done all the same.
+for (const printed of [process.stdout, process.stderr]) printed.on('error', () => undefined);
 registerScheme(protocol);
 denyEverything(app);
 app.on('window-all-closed', () => {
@@ -86,6 +90,7 @@ const homeLock = path.join(home, 'desk.lock');
 const refused = refusedSwitch(app, process.argv, process.platform);
 const printed = printedAtStart(process.argv, process.platform);
 const command = commandOf(app, process.argv);
+const unknown = unknownCommand(process.argv, fs.existsSync);
 const verifier = (['verify-audit', 'verify-evidence'] as const).find((name) =>
   app.commandLine.hasSwitch(name),
 );
@@ -133,6 +138,9 @@ if (refused !== null) {
   const inDialogs = process.platform === 'win32' || app.commandLine.getSwitchValue('wipe') === 'window';
   if (inDialogs) void runWipe(inDialogs);
   else await runWipe(inDialogs);
+} else if (unknown !== null) {
+  console.error(refusalOfWord(unknown));
+  await endWith(2);
 } else {
   startInHome();
 }

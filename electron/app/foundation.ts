@@ -168,8 +168,10 @@ export async function openFoundation(
     ),
     forgetSecrets: async () => {
       const forgotten = await forgetSecrets(connections, keychain, dropClient);
-      const renewed = forgotten.ok ? await secretsKey.renew() : forgotten;
-      if (renewed.ok) seals.forget();
+      if (!forgotten.ok) return forgotten;
+      const renewed = await secretsKey.renew();
+      // Where it failed too: it may be another all the same.
+      seals.forget();
       return renewed;
     },
     cost: scryptCost,

@@ -21,6 +21,10 @@ export interface Words {
   readonly notice: (notice: Notice) => string;
 }
 
+/** A name of a file may hold what a terminal obeys, or what looks like another line. */
+export const printable = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\ufffd');
+
 export type Value = <N extends CallName>(call: N, input: CallInput<N>) => Promise<CallOutput<N>>;
 
 /** What a call answers; a failure is thrown as an end. */

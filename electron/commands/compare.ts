@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Column } from '../contract/models/batch.ts';
 import type { ComparedSide, Comparison } from '../contract/models/compared.ts';
 import type { CompareArguments } from './arguments.ts';
-import { unlocked, type Value, valueOf } from './asked.ts';
+import { printable, unlocked, type Value, valueOf } from './asked.ts';
 import { End, type ExitCode, exitCodes } from './ends.ts';
 import { refuseGuesses } from './file-checks.ts';
 import { listJobs } from './questions.ts';
@@ -121,7 +121,7 @@ function sentenceOf({ files, groups, written }: Comparison): string {
   });
   const about = files.map(({ name, rows, blank, leftOut, repeated }, at) => {
     const twice = `${repeated.values} values more than once (${repeated.rows} rows)`;
-    return `${at + 1}: ${name}, ${rows} rows, ${blank} blank, ${leftOut} left out, ${twice}`;
+    return `${at + 1}: ${printable(name)}, ${rows} rows, ${blank} blank, ${leftOut} left out, ${twice}`;
   });
   return [...about, ...lines, ...(written === null ? [] : [`Written: ${written}`])].join('\n');
 }

@@ -33,9 +33,14 @@ export class End extends Error {
 /** Failures by which nothing was begun: a rule or a person's choice stands against it. The others are outages. */
 const refusals = /^(app|lock|unlock|plan|pattern|reveal|export|disclosure|connection|call)\./;
 
+/** A command of cron or of a service has no session of its own, which the window always has. */
+const noKeychain =
+  'No keychain answers this command, so it has no secrets. On Linux it needs the person’s session bus (DBUS_SESSION_BUS_ADDRESS), with an unlocked keyring on it.';
+
 export function endOf(failure: Failure, sentenceFor: (failure: Failure) => string): End {
   const exitCode = refusals.test(failure.code) ? exitCodes.refused : exitCodes.broken;
-  return new End(exitCode, sentenceFor(failure), failure.code);
+  const sentence = failure.code === 'keychain.unavailable' ? noKeychain : sentenceFor(failure);
+  return new End(exitCode, sentence, failure.code);
 }
 
 export const gravestOf = (codes: readonly ExitCode[]): ExitCode => {

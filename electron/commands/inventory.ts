@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { inventoryKinds, type Inventory, type InventoryFile } from '../contract/models/inventory.ts';
 import type { InventoryArguments } from './arguments.ts';
-import { unlocked, valueOf, type Words } from './asked.ts';
+import { printable, unlocked, valueOf, type Words } from './asked.ts';
 import { End, type ExitCode, exitCodes } from './ends.ts';
 import type { RunOptions } from './run.ts';
 import { requireFolder } from './write-file.ts';
@@ -60,7 +60,7 @@ function fileLine(
   { name, sheet, rows, leftOut, failure }: InventoryFile,
   words: Pick<Words, 'failure'>,
 ): string {
-  const shown = sheet === null ? name : `${name}, sheet ${sheet}`;
+  const shown = printable(sheet === null ? name : `${name}, sheet ${sheet}`);
   const sentence = failure === null ? '' : `. ${words.failure(failure)}`;
   return `${shown}: ${rows} rows, ${leftOut} left out${sentence}`;
 }
@@ -77,6 +77,6 @@ function columnLines({ columns, outside }: InventoryFile): string[] {
       const where = first.length === 0 ? '' : ` (row ${first.join(', ')})`;
       return [`${are} are and ${contain} contain ${kindWords[kind]}${where}`];
     });
-    return parts.length === 0 ? [] : [`  ${name}: ${parts.join('; ')}`];
+    return parts.length === 0 ? [] : [`  ${printable(name)}: ${parts.join('; ')}`];
   });
 }

@@ -32,7 +32,10 @@ export async function printJobs(
 ): Promise<ExitCode> {
   const value = valueOf(app, words);
   await unlocked(value, passphrase);
-  for (const job of await listJobs(value)) {
+  const jobs = await listJobs(value);
+  if (jobs.length === 0)
+    print({ kind: 'end', exitCode: exitCodes.done, sentence: 'There is no batch.', code: null });
+  for (const job of jobs) {
     const { jobId, sourceName, connectionName, environment, state, startedAt, total, tally } = job;
     print({ kind: 'job', jobId, sourceName, connectionName, environment, state, startedAt, total, tally });
   }

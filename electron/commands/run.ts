@@ -35,7 +35,9 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
   const value = valueOf(app, words);
   const codes: ExitCode[] = [];
   const runs: FileRun[] = [];
-  for (const file of given.files) {
+  // A file that is named twice is one: its rows would be counted twice.
+  const files = [...new Map(given.files.map((file) => [path.resolve(file), file])).values()];
+  for (const file of files) {
     const name = path.basename(file);
     const run: FileRun = { job: null, takenUp: null, exported: null };
     runs.push(run);

@@ -15,12 +15,12 @@ import { exportJob, printJobs, printMask } from './questions.ts';
 import { runFiles, type RunOptions } from './run.ts';
 import { attest, signConnectionsFile } from './statements.ts';
 import { formatSum } from './write-file.ts';
-import type { Words } from './asked.ts';
+import { printable, type Words } from './asked.ts';
 
 interface StartOptions extends Pick<Platform, 'version' | 'home' | 'resources' | 'site'> {
   readonly origin: string;
   readonly words: Words;
-  readonly process: Pick<NodeJS.Process, 'env' | 'once' | 'off'> & {
+  readonly process: Pick<NodeJS.Process, 'env' | 'on' | 'off'> & {
     readonly stdin: Readable;
     readonly stdout: Writable;
     readonly stderr: Writable;
@@ -65,14 +65,15 @@ export async function startCommand(
     ended.abort();
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) options.process.once(signal, end);
+  // More than one may come: timeout(1) sends its own to the program and to its group.
+  for (const signal of signals) options.process.on(signal, end);
   let saidAt = 0;
   const print = (line: RunLine): void => {
     const isDue = line.kind !== 'progress' || Date.now() - saidAt >= progressMs;
     if (!isDue) return;
     saidAt = Date.now();
     if (given.json) stdout.write(`${JSON.stringify(line)}\n`);
-    else (isAside(line) ? stderr : stdout).write(`${textOf(line)}\n`);
+    else (isAside(line) ? stderr : stdout).write(`${shownText(line)}\n`);
   };
   let home: { readonly release: () => void } | null = null;
   try {
@@ -163,6 +164,10 @@ async function inHome(
 
 /** Not what was asked for: it goes where errors go. */
 const isAside = ({ kind }: RunLine): boolean => kind === 'progress' || kind === 'waiting' || kind === 'end';
+
+/** One line on a terminal, whatever a file is called; only what is compared has several. */
+const shownText = (line: RunLine): string =>
+  line.kind === 'comparison' || line.kind === 'inventory' ? line.sentence : printable(textOf(line));
 
 /** A line as a person reads it. */
 function textOf(line: RunLine): string {

@@ -99,6 +99,7 @@ export const failureCodes = [
   'file.gone',
   'file.changed',
   'file.unreadable',
+  'file.folder',
   'file.empty',
   'file.too-many-columns',
   'file.delimiter', // subject: the encoding
@@ -110,6 +111,7 @@ export const failureCodes = [
   'file.paste-empty',
   'file.not-a-table', // another kind of file, which `subject` names
   'file.json-damaged', // an array of JSON that is not whole, or not of objects
+  'file.record-length', // records without line ends do not fill it; `subject`: the bytes of one
   'file.archive-damaged', // cut, altered, or not what it begins as
   'file.archive-junk', // something stands behind its end
   'file.archive-empty', // no file is in it

@@ -213,6 +213,15 @@ export function commandOf(
   return { name: command.name, args: [...command.args, ...argv.slice(at + 1)] };
 }
 
+/**
+ * The first word that is no switch, where it is neither a command nor a file that is there: a mistyped command must not open
+ * the window. Null where it is one, or has a form that only a file, a folder or a link has.
+ */
+export function unknownCommand(argv: readonly string[], isThere: (file: string) => boolean): string | null {
+  const word = argv.slice(1).find((argument) => /^[^-/\\.:][^/\\.:]*$/.test(argument));
+  return word === undefined || isThere(word) ? null : word;
+}
+
 /** What is printed in place of a start: the help wins over the version. */
 export function printedAtStart(argv: readonly string[], os: NodeJS.Platform): 'help' | 'version' | null {
   const given = argv.slice(1).map((argument) => switchName(argument, os));
@@ -267,15 +276,26 @@ function wrapped(text: string, length: number): string[] {
 
 /** For standard error. `name` is what `refusedSwitch` answered. */
 export function refusalOf(name: string): string {
-  const nearest = nearestSwitch(name);
+  const nearest = nearestOf(
+    name,
+    documentedSwitches.map((one) => one.name),
+  );
   return `Tokendesk does not start with --${name}.${
     nearest === null ? '' : ` Did you mean --${nearest}?`
   } tokendesk --help lists what it starts with.`;
 }
 
-function nearestSwitch(name: string): string | null {
-  const [best] = documentedSwitches
-    .map((one) => ({ name: one.name, edits: editsBetween(name.toLowerCase(), one.name) }))
+/** The same for a word that `unknownCommand` answered. */
+export function refusalOfWord(word: string): string {
+  const nearest = nearestOf(word, commandNames);
+  return `There is no command and no file ${word}.${
+    nearest === null ? '' : ` Did you mean ${nearest}?`
+  } tokendesk --help lists the commands.`;
+}
+
+function nearestOf(word: string, names: readonly string[]): string | null {
+  const [best] = names
+    .map((name) => ({ name, edits: editsBetween(word.toLowerCase(), name) }))
     .sort((a, b) => a.edits - b.edits);
   return best !== undefined && best.edits <= Math.max(1, Math.floor(best.name.length / 4)) ? best.name : null;
 }

@@ -44,7 +44,8 @@ export interface Lock {
   setPassphrase(current: string, next: string): Promise<Outcome<LockState>>;
   /**
    * Unlocks after all secrets are forgotten, as `unlock`: who has lost the passphrase, or removed its verifier, gets in, but to nothing.
-   * Failures: call.refused where it is open, or has no passphrase; those of forgetting.
+   * Failures: call.refused where it is open, or has no passphrase; those of forgetting; unlock.unsure, and then it is opened
+   * by any passphrase where it was done, with `before`.
    */
   reset(before?: () => Promise<unknown>): Promise<Outcome<LockState>>;
   /** Called at every change of `state()`. */
@@ -112,6 +113,8 @@ export async function openLock({
   let lastActive = clock.monotonic();
   let timerIdleMs = 0;
   let stopTimer = () => {};
+  /** What a reset still has to do that the keychain did not say was done. */
+  let unsureReset: { readonly before: (() => Promise<unknown>) | undefined } | null = null;
   /** A passphrase that is being set: the app may lock meanwhile, and is not unlocked without it then. */
   let setting: Promise<unknown> | null = null;
 
@@ -260,7 +263,11 @@ export async function openLock({
       if (!locked) return done(state());
       if (setting !== null) await setting;
       const checked = await checkPassphrase(passphrase);
-      return checked.ok ? open(before) : checked;
+      if (!checked.ok) return checked;
+      const isReset = unsureReset !== null && !passphraseSet();
+      const opened = await open(isReset ? unsureReset?.before : before);
+      unsureReset = null;
+      return opened;
     },
 
     check: checkPassphrase,
@@ -281,11 +288,19 @@ export async function openLock({
     async reset(before) {
       if (!locked || !passphraseSet()) return failed('call.refused');
       const forgotten = await forgetSecrets();
-      if (!forgotten.ok) return forgotten;
+      if (!forgotten.ok) {
+        if (forgotten.failure.code !== 'unlock.unsure') return forgotten;
+        // As where it is set: what stands in the keychain is read before a passphrase is checked.
+        verifier = forgotten;
+        unsureReset = { before };
+        changes.emit();
+        return forgotten;
+      }
       const stored = await attempts.write(noAttempts);
       if (!stored.ok) return stored;
       verifier = done(null);
       note(false);
+      unsureReset = null;
       wrong = 0;
       notBefore = clock.monotonic();
       return open(before);

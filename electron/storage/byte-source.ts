@@ -26,7 +26,7 @@ export const nonBlocking = process.platform === 'win32' ? 0 : constants.O_NONBLO
 
 /**
  * The file stays open, so that deleting or renaming it does not break a read; `check` looks at its path again.
- * Failures: file.gone, file.unreadable.
+ * Failures: file.gone, file.folder, file.unreadable.
  */
 export async function openFile(path: string): Promise<Outcome<ByteSource>> {
   let handle: FileHandle;
@@ -41,7 +41,7 @@ export async function openFile(path: string): Promise<Outcome<ByteSource>> {
     const found = await handle.stat();
     if (!found.isFile()) {
       await handle.close();
-      return failed('file.unreadable');
+      return failed(found.isDirectory() ? 'file.folder' : 'file.unreadable');
     }
     identity = { size: found.size, modifiedMs: Math.floor(found.mtimeMs) };
   } catch (error) {

@@ -192,16 +192,12 @@ export function createSecretsKey(keychain: Pick<Keychain, 'keep' | 'read' | 'sto
       }),
     renew: () =>
       queue(async () => {
-        const made = newKey();
         temporary = null;
         opened = null;
-        const written = await put(made);
-        if (!written.ok) return written.failure.code === 'keychain.unavailable' ? done(null) : written;
-        // A process that is killed before it leaves the passphrase of an earlier version, and `open` removes the new key.
-        const removed = await keychain.remove(verifierAccount);
-        if (!removed.ok) return removed;
-        opened = { bytes: bytesOf(made), isNew: false };
-        return done(null);
+        const taken = await takeOver();
+        // Without a keyring there is nothing to replace.
+        const written = taken.ok ? await put(newKey()) : taken;
+        return written.ok || written.failure.code === 'keychain.unavailable' ? done(null) : written;
       }),
   };
 }

@@ -36,7 +36,7 @@ export const appMessages = {
   'unlock.unsure': () =>
     message(
       'The system’s keychain failed and did not say whether the passphrase was set, changed or removed.',
-      'When you unlock next, enter the new passphrase, and if it is wrong the one before. What the keychain says then is in force.',
+      'When you unlock next, enter the new passphrase, and if it is wrong the one before; if it was to be removed, any opens once it is. What the keychain says then is in force.',
     ),
   'unlock.verifier-lost': () =>
     message(

@@ -67,6 +67,7 @@ export const batchMessages = {
     ),
   'file.unreadable': (f) =>
     message(`${file(f)} can’t be read.`, 'Check that you have permission to open it.'),
+  'file.folder': (f) => message(`${file(f)} is a folder.`, 'Choose the files in it.'),
   'file.empty': (f) => message(`${file(f)} is empty.`, 'Choose another file.'),
   'file.too-many-columns': () => message('This file has too many columns.', 'Check the delimiter.'),
   'file.delimiter': (f) =>
@@ -101,6 +102,11 @@ export const batchMessages = {
     message(
       'This array of JSON is not whole, or not all of it are objects with one member of each name, so nothing of it was taken.',
       'Have it sent again, or written as JSON Lines: one object in each line.',
+    ),
+  'file.record-length': (f) =>
+    message(
+      `The file is no whole number of records of ${f.subject ?? 'this many'} bytes: it was cut, or bytes are missing. Nothing was sent.`,
+      'Have it sent again, or correct the bytes of a record in the layout.',
     ),
   'file.archive-damaged': (f) =>
     message(

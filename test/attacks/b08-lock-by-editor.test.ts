@@ -237,6 +237,42 @@ test('as a new user: the passphrase is forgotten, and the one way on is the loss
   expect([await edited.use(), lines('ChangedOutside')]).toEqual(['connection.changed', 1]);
 });
 
+test('a reset that the keychain answers too late is one: it opens without a passphrase, and nobody is accused', async () => {
+  const { id, open, keyring, lines, enterSecrets } = await withPassphrase();
+  const app = await open();
+  // What this run knows is under the key that goes.
+  value(await app.unlock(right));
+  expect(await app.use()).toBe(reached);
+  await app.ask('lock.now', {});
+  const original = keyring.setPassword.bind(keyring);
+  const wait = systemClock.after.bind(systemClock);
+  const clock = vi.spyOn(systemClock, 'after');
+  onTestFinished(() => {
+    clock.mockRestore();
+  });
+  clock.mockImplementation((ms, run) => wait(ms === 5_000 ? 100 : ms, run));
+  let late = (): void => undefined;
+  keyring.setPassword = (service, name, secret) =>
+    name.endsWith(':secrets:key')
+      ? new Promise((resolve) => {
+          late = () => {
+            resolve(original(service, name, secret));
+          };
+        })
+      : original(service, name, secret);
+  expect(await app.ask('lock.reset', {})).toEqual(failed('unlock.unsure'));
+  expect(await isLocked(app)).toBe(true);
+  late();
+  keyring.setPassword = original;
+  await vi.waitFor(async () => value(await app.unlock('anything')), 5_000);
+  expect([await app.use(), lines('ChangedOutside')]).toEqual(['connection.changed', 0]);
+  value(await app.ask('connections.save', { ...acme, id }));
+  await enterSecrets(app);
+  await app.close();
+  const again = await open();
+  expect([await isLocked(again), await again.use(), lines('ChangedOutside')]).toEqual([false, reached, 0]);
+});
+
 test('nobody is asked to forget where nothing is locked, and an index that lost an entry leaves none', async () => {
   const { app, asked, open, keyring } = await withQuestion();
   asked.agrees = true;

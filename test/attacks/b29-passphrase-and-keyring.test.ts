@@ -41,7 +41,7 @@ function workstation() {
         read: () => Promise.resolve(stored.attempts),
         write: (attempts) => Promise.resolve(((stored.attempts = attempts), done(null))),
       },
-      forgetSecrets: () => Promise.resolve(done(null)),
+      forgetSecrets: () => key.renew(),
       cost: 10,
     });
     return { lock, key };
@@ -76,6 +76,7 @@ const acts = [
   ['setting it', '', one],
   ['changing it', one, other],
   ['removing it', one, ''],
+  ['forgetting it', one, ''],
 ] as const;
 const faults = [
   ['refuses', () => hanging(() => Promise.resolve()), refuses],
@@ -92,6 +93,7 @@ const table = acts.flatMap(([act, before, after]) =>
     isOfEarlierVersion
       .filter((earlier) => !earlier || before !== '')
       .map((earlier) => ({
+        isReset: act === 'forgetting it',
         name: `${act}${earlier ? ', set by an earlier version,' : ''} while the keyring ${fault}`,
         before,
         after,
@@ -102,47 +104,55 @@ const table = acts.flatMap(([act, before, after]) =>
   ),
 );
 
-test.each(table)('$name at any of its calls', async ({ before, after, earlier, makeHanging, atOnce }) => {
-  for (let number = 0; ; number++) {
-    const desk = workstation();
-    const first = await desk.start();
-    const { bytes } = value(await first.key.read());
-    if (earlier) {
-      desk.keyring.entries.delete(testEntry('secrets:key'));
-      desk.keyring.entries.set(testEntry('lock:verifier'), await wrapKey(before, bytes, 10));
-      desk.stored.names = ['lock:verifier'];
-    } else if (before !== '') value(await first.lock.setPassphrase('', before));
-    const app = await desk.start();
-    const hung = makeHanging();
-    const { restore } = failAt(desk.keyring, number, atOnce ?? hung.fault);
-    const act = (async () => {
-      // As the window does: it is opened first, where it is locked.
-      if (before !== '') await app.lock.unlock(before);
-      return app.lock.setPassphrase(before, after);
-    })();
-    await Promise.race([act, hung.isHanging]);
-    desk.clock.advance(timeoutMs);
-    const said = codeOf(await act);
-    hung.late();
-    for (let turn = 0; turn < 20; turn++) await setImmediate();
-    const happened = restore();
-    const about = `call ${number}: ${said}`;
+test.each(table)(
+  '$name at any of its calls',
+  async ({ isReset, before, after, earlier, makeHanging, atOnce }) => {
+    for (let number = 0; ; number++) {
+      const desk = workstation();
+      const first = await desk.start();
+      const { bytes } = value(await first.key.read());
+      if (earlier) {
+        desk.keyring.entries.delete(testEntry('secrets:key'));
+        desk.keyring.entries.set(testEntry('lock:verifier'), await wrapKey(before, bytes, 10));
+        desk.stored.names = ['lock:verifier'];
+      } else if (before !== '') value(await first.lock.setPassphrase('', before));
+      const app = await desk.start();
+      const hung = makeHanging();
+      const { restore } = failAt(desk.keyring, number, atOnce ?? hung.fault);
+      const act = (async () => {
+        if (isReset) return app.lock.reset();
+        // As the window does: it is opened first, where it is locked.
+        if (before !== '') await app.lock.unlock(before);
+        return app.lock.setPassphrase(before, after);
+      })();
+      await Promise.race([act, hung.isHanging]);
+      desk.clock.advance(timeoutMs);
+      const said = codeOf(await act);
+      hung.late();
+      for (let turn = 0; turn < 20; turn++) await setImmediate();
+      const happened = restore();
+      const about = `call ${number}: ${said}`;
 
-    const inForce = await opening(desk, await desk.start());
-    if (said === 'ok') expect([about, inForce]).toEqual([about, after]);
-    else if (said !== 'unlock.unsure') expect([about, inForce]).toEqual([about, before]);
-    expect([about, [before, after].includes(inForce ?? 'neither')]).toEqual([about, true]);
-    // What the run that was told so asks for is the same.
-    expect([about, await opening(desk, app)]).toEqual([about, inForce]);
-    const next = await desk.start();
-    if (inForce !== '') value(await next.lock.unlock(inForce ?? ''));
-    expect([about, hex(value(await next.key.read()).bytes)]).toEqual([about, hex(bytes)]);
-    if (!happened) {
-      expect(number).toBeGreaterThan(0);
-      return;
+      const inForce = await opening(desk, await desk.start());
+      if (said === 'ok') expect([about, inForce]).toEqual([about, after]);
+      else if (said !== 'unlock.unsure') expect([about, inForce]).toEqual([about, before]);
+      expect([about, [before, after].includes(inForce ?? 'neither')]).toEqual([about, true]);
+      // What the run that was told so asks for is the same.
+      expect([about, await opening(desk, app)]).toEqual([about, inForce]);
+      const next = await desk.start();
+      if (inForce !== '') value(await next.lock.unlock(inForce ?? ''));
+      const key = hex(value(await next.key.read()).bytes);
+      // What this run stores opens at the next start.
+      expect([about, hex(value(await app.key.read()).bytes)]).toEqual([about, key]);
+      const isNew = isReset && inForce === '';
+      expect([about, key === hex(bytes)]).toEqual([about, !isNew]);
+      if (!happened) {
+        expect(number).toBeGreaterThan(0);
+        return;
+      }
     }
-  }
-});
+  },
+);
 
 test('what an earlier version left is in force until it can be removed, and nobody is told otherwise', async () => {
   const desk = workstation();

@@ -4,7 +4,7 @@ import { type Audit, createAudit } from '../../electron/audit/audit.ts';
 import { createCheckpointFile } from '../../electron/audit/checkpoint.ts';
 import { createBatch, type Batch } from '../../electron/batch/batch.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
-import type { Job } from '../../electron/contract/models/batch.ts';
+import type { Job, Reading } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import { createRequestAudit } from '../../electron/connections/clients.ts';
 import { systemClock } from '../../electron/util/clock.ts';
@@ -13,6 +13,7 @@ import { createServiceClient } from '../../electron/service/client.ts';
 import { createTransport } from '../../electron/service/http/transport.ts';
 import { memoryQuota, shippedProfile } from '../faults/client-side.ts';
 import { connectionsOf, memoryStore } from '../support/batch-app.ts';
+import { obscuredOf } from '../support/obscured-text.ts';
 import { testParser } from '../support/parser.ts';
 import { gateWith } from '../support/cleartext-gate.ts';
 import { auditWith } from '../support/fake-audit.ts';
@@ -29,8 +30,14 @@ export interface HarnessOptions {
 
 export interface Harness {
   readonly batch: Batch;
-  source(path: string): Promise<string>;
-  start(sourceId: string, column: number, operation?: 'detokenize' | 'mask' | 'tokenize'): Promise<string>;
+  source(path: string, passphrase?: string): Promise<string>;
+  /** A file is read as the app finds that it is to be read, but for what `reading` has of it; without it as a CSV. */
+  start(
+    sourceId: string,
+    column: number,
+    operation?: 'detokenize' | 'mask' | 'tokenize',
+    reading?: Partial<Reading>,
+  ): Promise<string>;
   onJob(listener: (job: Job) => void): void;
   close(): Promise<void>;
 }
@@ -109,18 +116,27 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
   await batch.start();
   return {
     batch,
-    async source(from) {
+    async source(from, passphrase) {
       path = from;
-      const source = await batch['batch.choose']({});
-      if (!source.ok || source.value === null) throw new Error('no source');
+      const chosen = await batch['batch.choose']({});
+      const source =
+        !chosen.ok && chosen.failure.code === 'file.passphrase-needed' && passphrase !== undefined
+          ? await batch['batch.openEncrypted']({ passphrase: obscuredOf(passphrase) })
+          : chosen;
+      if (!source.ok) throw new Error(source.failure.code);
+      if (source.value === null) throw new Error('no source');
       return source.value.sourceId;
     },
-    async start(sourceId, column, operation = 'detokenize') {
+    async start(sourceId, column, operation = 'detokenize', reading) {
+      const preview = reading
+        ? await batch['batch.preview']({ sourceId, reading, masked: null })
+        : done({ reading: { encoding: 'utf-8', delimiter: ',', header: true } as const });
+      if (!preview.ok) throw new Error(preview.failure.code);
       const started = await batch['batch.start']({
         sourceId,
         grounds: null,
         plan: {
-          reading: { encoding: 'utf-8', delimiter: ',', header: true },
+          reading: preview.value.reading,
           columns: [
             {
               column,

@@ -5,6 +5,7 @@ import type { Figure, Measure } from './figures.ts';
 import { measureCompared } from './measure-compared.ts';
 import { measureCorrected } from './measure-corrected.ts';
 import { measureInventory } from './measure-inventory.ts';
+import { measureFormats } from './measure-formats.ts';
 import { measureLists } from './measure-lists.ts';
 import { measureManyRows } from './measure-many-rows.ts';
 import { measureMemory } from './measure-memory.ts';
@@ -23,6 +24,7 @@ import { measureWindow } from './measure-window.ts';
 const measures: Readonly<Record<string, Measure>> = {
   throughput: measureThroughput,
   memory: measureMemory,
+  formats: measureFormats,
   preview: measurePreview,
   rows: measureRows,
   'many-rows': measureManyRows,

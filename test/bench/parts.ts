@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { ExportChoice, Reading } from '../../electron/contract/models/batch.ts';
 
 const part = (name: string): string => join(import.meta.dirname, name);
 
@@ -35,6 +36,8 @@ export interface Product {
   readonly state: string;
   readonly tally: { readonly ok: number };
   readonly exported: number | string;
+  /** Until the source is open, unpacked where it is packed. Not in `ms`. */
+  readonly openMs: number;
   readonly ms: number;
   readonly runMs: number;
   readonly busy: number;
@@ -56,6 +59,9 @@ export async function runProduct(
     readonly audited?: boolean;
     readonly syncMs?: number;
     readonly operation?: 'tokenize';
+    readonly reading?: Partial<Reading>;
+    readonly passphrase?: string;
+    readonly choice?: Partial<ExportChoice>;
   },
 ): Promise<Product> {
   const options = { input, output: `${input}.out`, inFlight: 8, ...service };

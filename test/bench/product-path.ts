@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import type { ExportChoice, Reading } from '../../electron/contract/models/batch.ts';
+import { obscuredOf } from '../support/obscured-text.ts';
 import { cpuMs } from './figures.ts';
 import { openHarness, untilDone } from './harness.ts';
 import { slowSyncs } from './slow-syncs.ts';
@@ -20,6 +22,11 @@ interface Options {
   /** What every sync takes longer. */
   readonly syncMs?: number;
   readonly operation?: 'detokenize' | 'tokenize';
+  /** See `Harness.start`. */
+  readonly reading?: Partial<Reading>;
+  readonly passphrase?: string;
+  /** What of the export is other than a plain CSV in the source's own dialect. */
+  readonly choice?: Partial<ExportChoice>;
 }
 const options = JSON.parse(process.argv[2] ?? '{}') as Options;
 if (options.syncMs !== undefined) await slowSyncs({ ms: options.syncMs });
@@ -35,12 +42,13 @@ new PerformanceObserver((list) => {
   }
 }).observe({ entryTypes: ['gc'] });
 
-const sourceId = await harness.source(options.input);
+const opening = performance.now();
+const sourceId = await harness.source(options.input, options.passphrase);
 const started = performance.now();
 const cpuBefore = process.cpuUsage();
 const loopBefore = performance.eventLoopUtilization();
 delay.enable();
-const jobId = await harness.start(sourceId, 1, options.operation);
+const jobId = await harness.start(sourceId, 1, options.operation, options.reading);
 const job = await untilDone(harness, jobId);
 const ran = performance.now();
 const busy = performance.eventLoopUtilization(loopBefore).utilization;
@@ -56,7 +64,8 @@ const exported = await harness.batch['batch.export']({
   byteOrderMark: false,
   newline: '\r\n',
   grounds: { reason: 'bench', caseReference: '' },
-  passphrase: null,
+  passphrase: options.passphrase === undefined ? null : obscuredOf(options.passphrase),
+  ...options.choice,
 });
 const ended = performance.now();
 delay.disable();
@@ -65,6 +74,7 @@ const figures = {
   failure: job.failure ?? job.waiting?.failure ?? null,
   tally: job.tally,
   exported: exported.ok ? exported.value?.rowsWritten : exported.failure.code,
+  openMs: started - opening,
   ms: ended - started,
   runMs: ran - started,
   /** Of the run, how much the main thread was not waiting. */

@@ -48,6 +48,8 @@ test('a layout is drawn by keys, and each byte outside its column stays', async 
   await page.keyboard.type('D');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('region', { name: /^First rows/ })).toContainText('A record of another type');
+  // Among records of types there is no first and last row of a table.
+  await expect(page.getByRole('button', { name: /where the table is$/ })).toHaveCount(0);
   // Columns as the file has them: the proposed ones go, and what is left is moved and named.
   for (let times = 0; (await layout.getByRole('button', { name: /^Remove / }).count()) > 1; times++) {
     expect(times).toBeLessThan(12);
@@ -88,4 +90,16 @@ test('a layout is drawn by keys, and each byte outside its column stays', async 
   for (const card of cards) expect(written.join('\n')).not.toContain(card);
   const outward = (await app.outward()).join('\n');
   for (const card of cards) expect(outward).not.toContain(card);
+});
+
+test('rows of JSON have no menu of where the table is', async ({ page, home }) => {
+  const file = path.join(home, 'rows.jsonl');
+  fs.writeFileSync(file, Array.from({ length: 5 }, (_, at) => `{"token":"tok${at}","n":${at}}\n`).join(''));
+  await startBuiltIn(page);
+  await choose(page, 'Policy', 'analyst');
+  await go(page, 'Batch');
+  await chooseFile(page, file);
+  await expect(page.getByRole('region', { name: /^First rows/ })).toContainText('tok4');
+  await expect(page.getByRole('button', { name: /where the table is$/ })).toHaveCount(0);
+  await expect(page.getByRole('checkbox', { name: /is the header$/ })).toHaveCount(0);
 });

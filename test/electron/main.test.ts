@@ -10,7 +10,7 @@ import { acquireProcessLock } from '../../electron/storage/process-lock.ts';
 import { appState } from '../../electron/contract/models/app.ts';
 import type { Seed } from '../../electron/built-in-service/seed.ts';
 import pkg from '../../package.json' with { type: 'json' };
-import { electronOnChromium } from '../../scripts/electron-binary.ts';
+import { electronBinary, electronOnChromium } from '../../scripts/electron-binary.ts';
 import defaultSeed from '../../resources/built-in-service-seed.json' with { type: 'json' };
 import { startBuiltInTarget } from '../support/built-in-target.ts';
 import { logFolder, testKey } from '../support/audit-folder.ts';
@@ -518,8 +518,22 @@ test('a command waits for another one that has the folder; a signal ends the wai
       .trim()
       .split('\n')
       .map((line): unknown => JSON.parse(line)),
-  ).toEqual([waits]);
+  ).toEqual([waits, { kind: 'end', exitCode: 0, sentence: 'There is no batch.', code: null }]);
   expect(fs.existsSync(path.join(home, 'desk.lock'))).toBe(false);
+});
+
+test.skipIf(process.platform === 'win32')('whoever reads what a command prints may be gone', async () => {
+  const { env } = usedHome();
+  const script = '"$0" "$@" | true; echo "${PIPESTATUS[0]}" >&2';
+  const args = ['-c', script, electronBinary(), '.', 'jobs', '--json'];
+  const { code, stderr } = await runUntilExit('bash', args, { env });
+  expect([code, stderr]).toEqual([0, '0\n']);
+});
+
+test('a mistyped command opens no window', async () => {
+  const { env } = usedHome();
+  const { code, stderr } = await runApp(['runn', 'Card file', 'cards.csv'], { env });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('Did you mean run?')]);
 });
 
 /** What changes nothing, and needs no file of a person. */

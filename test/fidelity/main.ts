@@ -6,7 +6,15 @@ import { containers } from './containers.ts';
 import { runCorrectedLists } from './corrected-lists.ts';
 import { checkGuesses, customerFiles } from './customer-files.ts';
 import { falseAlarms, masked, orders } from './false-alarms.ts';
-import { fixedWidthCorpora, hasPython, openRecordReader, runRecordCases } from './fixed-width.ts';
+import { runDamagedRecords } from './damaged-records.ts';
+import {
+  fixedWidthCorpora,
+  hasPython,
+  openRecordReader,
+  runRecordCases,
+  type RecordCase,
+} from './fixed-width.ts';
+import { realRecords } from './real-records.ts';
 import { ebcdicExtracts, ebcdicTables } from './ebcdic.ts';
 import { runCases, type FidelityReport } from './run-cases.ts';
 import { jsonCases, realJson, runJson } from './json-files.ts';
@@ -92,6 +100,15 @@ if (!isFolder) {
     try {
       for (const [name, cases] of Object.entries(fixedWidthCorpora))
         report({ name, ...(await runRecordCases(records, cases(60), reader.read)) });
+      const real = await realRecords();
+      report({
+        name: 'records as programs write them',
+        ...(await runRecordCases(records, real, reader.read)),
+      });
+      const some = [...real, ...Object.values(fixedWidthCorpora).flatMap((cases) => cases(12))];
+      const valuesOf = async (one: RecordCase): Promise<ReadonlySet<string>> =>
+        new Set((await reader.read(one)).flatMap(([values]) => values ?? []));
+      report({ name: 'damaged records', ...(await runDamagedRecords(records, some, valuesOf)) });
     } finally {
       reader.close();
       await records.close();

@@ -13,7 +13,7 @@ import { checkPlan, type ColumnWork, type Counted, type Draft } from '../plannin
 import { countedOf, runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns } from '../reading/columns.ts';
 import { noticedRows, preview } from '../reading/preview.ts';
-import type { Format } from '../reading/read-rows.ts';
+import { checkRecordEnd, type Format } from '../reading/read-rows.ts';
 import { createSources, type OpenSource, type Sources } from '../reading/sources.ts';
 import { createSpread } from '../running/brake.ts';
 import { identifyRun, type RunIdentity } from '../running/run-identity.ts';
@@ -72,6 +72,8 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     if (!format.ok) return format;
     const work = checkPlan(plan, format.value.width, connection);
     if (!work.ok) return work;
+    const whole = await checkRecordEnd(opened.value.bytes, format.value);
+    if (!whole.ok) return whole;
     const patterns = work.value.flatMap(({ call }) => ('pattern' in call ? [call.pattern] : []));
     if (patterns.length > 0 && options.managed.bulkMatch === false) return failed('pattern.forbidden');
     const checked = patterns.length === 0 ? done(null) : await parser.matchPatterns(patterns, []);

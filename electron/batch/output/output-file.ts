@@ -42,8 +42,11 @@ export async function openOutputFile(
   return done(output);
 }
 
+/** Of zlib's: a hundredth more bytes than its usual 6, in less than half the time. */
+const level = 4;
+
 function gzipOf(bytes: ReadableStream<Uint8Array>): Readable {
-  const engine = createGzip();
+  const engine = createGzip({ level });
   // Its failure is the engine's, which is read.
   pipeline(Readable.from(bytes), engine).catch(() => undefined);
   return engine;
@@ -56,7 +59,7 @@ function zipOf(bytes: ReadableStream<Uint8Array>, name: string): Readable {
   const zip = new ZipFile();
   const packed = new PassThrough();
   zip.on('error', (error) => packed.destroy(error as Error));
-  zip.addReadStream(Readable.from(bytes), name, { mtime });
+  zip.addReadStream(Readable.from(bytes), name, { mtime, compressionLevel: level });
   zip.end();
   zip.outputStream.pipe(packed);
   return packed;

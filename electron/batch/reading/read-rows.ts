@@ -181,6 +181,29 @@ export async function firstRecords(
   return [];
 }
 
+/** What may stand behind the last record: line ends and the mark of the end. A blank may be the last byte of a record. */
+const endMarks: ReadonlySet<string> = new Set('\r\n\x85\x1a');
+
+/**
+ * Refuses records without line ends that do not fill their file: of a byte that is missing, all behind it would be read as
+ * something else and sent. Failures: file.record-length; file.*.
+ */
+export async function checkRecordEnd(
+  source: Pick<ByteSource, 'identity' | 'read'>,
+  { records, encoding, markLength }: Format,
+): Promise<Outcome<null>> {
+  if (records?.bytes === undefined || records.lines) return done(null);
+  const codec = codecOf(encoding);
+  const { size } = source.identity;
+  const left = (size - markLength) % (records.bytes * codec.viewUnit);
+  if (left === 0) return done(null);
+  const last = await source.read(size - left, left);
+  if (!last.ok) return last;
+  const isWhole =
+    left % codec.viewUnit === 0 && Array.from(codec.view(last.value)).every((unit) => endMarks.has(unit));
+  return isWhole ? done(null) : failed('file.record-length', { subject: String(records.bytes) });
+}
+
 /** A job's source. */
 export interface RowSource extends Pick<ByteSource, 'identity' | 'read'> {
   /** What stands in place of some rows, by their number. */

@@ -1,13 +1,17 @@
+import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseCommand } from '../../../electron/commands/arguments.ts';
+import { printable } from '../../../electron/commands/asked.ts';
 import { compareFiles } from '../../../electron/commands/compare.ts';
-import { End, exitCodes } from '../../../electron/commands/ends.ts';
+import { End, endOf, exitCodes } from '../../../electron/commands/ends.ts';
 import { exportJob, printJobs, printMask } from '../../../electron/commands/questions.ts';
 import { lookThroughFiles } from '../../../electron/commands/inventory.ts';
 import { runFiles } from '../../../electron/commands/run.ts';
+import { startCommand } from '../../../electron/commands/start.ts';
 import { runLine, type RunLine } from '../../../electron/contract/models/run-lines.ts';
 import { isCommandName } from '../../../electron/platform/command-line.ts';
 import { formatSchemas } from '../../../scripts/schemas.ts';
@@ -82,7 +86,7 @@ const wrongUses: readonly (readonly [words: () => string[], code: number, senten
   [() => ['run', 'Cards', 'a.csv', '--case'], 2, 'A switch of this command has no value'],
   [() => ['run', 'cards', file('a.csv')], 2, 'There is no saved mapping cards. Saved are: Cards.'],
   [() => ['run', 'Cards', path.join(command.folder, 'none.csv')], 6, 'is no longer there'],
-  [() => ['run', 'Cards', command.folder], 6, 'can’t be read'],
+  [() => ['run', 'Cards', command.folder], 6, 'is a folder'],
   [() => ['run', 'Cards', file('empty.csv', [])], 6, 'is empty'],
   [() => ['run', 'Cards', file('report.csv', ['%PDF-1.7'])], 6, 'PDF'],
   [() => ['run', 'Cards', file('pan.csv', monthRows(3, 'id,pan,note'))], 5, 'missing: card; 1 others'],
@@ -156,7 +160,9 @@ test.each(wrongUses.map(([words, code, sentence], at) => [at + 1, { words, code,
 );
 
 test('jobs are listed, one is exported, and a token is looked up by its mask alone', async () => {
-  expect((await call('jobs')).lines).toEqual([]);
+  expect((await call('jobs')).lines).toEqual([
+    { kind: 'end', exitCode: exitCodes.done, sentence: 'There is no batch.', code: null },
+  ]);
   const run = await call('run', 'Cards', file('march.csv', monthRows(40)));
   const [written] = run.lines.filter((line) => line.kind === 'result');
   const jobs = await call('jobs');
@@ -334,4 +340,37 @@ test('a folder is looked through, its counts are written as CSV and HTML, and no
   expect(written).toContain('a.csv,,2,card,2,0,1,0,,1,0,1,0,0,,0,0,,0,0,,');
   for (const value of ['4111118124045251', 'ann@example.org', '••'])
     expect(written + printed).not.toContain(value);
+});
+
+test('a command without a session is told what it lacks', () => {
+  const { exitCode, message } = endOf({ code: 'keychain.unavailable' }, sentenceFor);
+  expect([exitCode, message]).toEqual([
+    exitCodes.broken,
+    expect.stringContaining('DBUS_SESSION_BUS_ADDRESS'),
+  ]);
+});
+
+test('what a file is called is one line, and nothing that a terminal obeys', () => {
+  expect(printable('a\n\u001b[2Jb\u202e.csv')).toBe('a\ufffd\ufffd[2Jb\ufffd.csv');
+});
+
+test('a second signal, as timeout(1) sends it to the group of the program, ends nothing by force', async () => {
+  const program = Object.assign(new EventEmitter(), {
+    env: {},
+    stdin: Readable.from([]),
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+  });
+  const ended = startCommand('jobs', [], {
+    process: program as never,
+    takeHome: () => 'command',
+    open: () => Promise.reject(new Error('Not opened')),
+    words: { failure: sentenceFor, notice: formatNotice },
+  } as never);
+  await vi.waitFor(() => expect(program.listenerCount('SIGTERM')).toBe(1));
+  program.emit('SIGTERM');
+  // Without a listener Node ends the process.
+  expect(program.emit('SIGTERM')).toBe(true);
+  expect(await ended).toBe(exitCodes.paused);
+  expect(program.listenerCount('SIGTERM')).toBe(0);
 });

@@ -239,6 +239,12 @@ test('several files are one command; the gravest end is its code, and each has i
   });
   const alone = await run(['Cards', good]);
   expect(alone.lines.at(-1)?.kind).toBe('result');
+  // Named twice it is one file, and no row is counted twice.
+  const twice = await run(['Cards', good, path.relative('.', good)]);
+  expect(twice.results).toHaveLength(1);
+  expect(twice.lines.at(-1)?.kind).toBe('result');
+  const folder = await run(['Cards', command.folder]);
+  expect(folder.results[0]?.sentence).toMatch(/is a folder\. Choose the files in it\.$/);
 });
 
 test('another environment, an unknown mapping and a lock stop it, with nothing sent', async () => {

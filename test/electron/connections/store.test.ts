@@ -248,6 +248,21 @@ test('the secrets of a removed connection are removed', async () => {
   expect(settings).toEqual({ connections: [], active: null, grants: {}, kinds: {}, profiles: {} });
 });
 
+test('secrets that are dropped are not put back by a removal that failed before', async () => {
+  const { connections, keyring } = await withSecrets();
+  const original = keyring.deletePassword.bind(keyring);
+  keyring.deletePassword = async (service, name) => {
+    const isGone = await original(service, name);
+    keyring.mood = 'gone';
+    return isGone;
+  };
+  expect(await connections.remove('c1')).toEqual(failed('connection.half-removed'));
+  Object.assign(keyring, { mood: 'open', deletePassword: original });
+  value(await connections.dropSecrets('c1'));
+  await connections.settle();
+  expect([...keyring.entries.values()].filter((one) => /^(key|pass)-1$/.test(one))).toEqual([]);
+});
+
 test('a connection that never had a secret can be removed while there is no keyring', async () => {
   const { connections, keyring } = app();
   value(await connections.save(draft));

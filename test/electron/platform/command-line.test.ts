@@ -6,7 +6,9 @@ import {
   policyArgument,
   printedAtStart,
   refusalOf,
+  refusalOfWord,
   refusedSwitch,
+  unknownCommand,
 } from '../../../electron/platform/command-line.ts';
 
 test.each([
@@ -81,4 +83,28 @@ test.each([
 ])('%j checks %s', (given, expected) => {
   expect(policyArgument({ isPackaged: true }, ['tokendesk', ...given], 'linux')).toBe(expected);
   expect(policyArgument({ isPackaged: false }, ['electron', '.', ...given], 'linux')).toBe(expected);
+});
+
+test.each([
+  [['runn', 'Card file', 'a.csv'], 'runn', 'Did you mean run?'],
+  [['--json', 'exort', '5f0c'], 'exort', 'Did you mean export?'],
+  [['cards'], 'cards', 'There is no command and no file cards. tokendesk --help'],
+])('a mistyped command opens no window: %j', (given, word, sentence) => {
+  expect(unknownCommand(['tokendesk', ...given], () => false)).toBe(word);
+  expect(refusalOfWord(word)).toContain(sentence);
+  expect(unknownCommand(['tokendesk', ...given], () => true)).toBeNull();
+});
+
+test.each([
+  [[]],
+  [['--new-batch']],
+  [['cards.csv']],
+  [['./cards']],
+  [['/srv/cards']],
+  [['C:\\cards']],
+  [['tokendesk://lookup?x=1']],
+  [['file:///srv/cards']],
+  [['-r', '/tmp/module.cjs', '/srv/tokendesk']],
+])('what can only be a file, a folder or a link is opened: %j', (given) => {
+  expect(unknownCommand(['tokendesk', ...given], () => false)).toBeNull();
 });

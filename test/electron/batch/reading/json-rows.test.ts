@@ -195,3 +195,75 @@ describe('rows', () => {
     }
   });
 });
+
+describe('a row that is nearly as the one before', () => {
+  const scalar = fc.oneof(
+    fc.stringMatching(/^[a-z0-9 ,:{}[\]]{0,6}$/),
+    fc.constantFrom('\\', '"', '\n', 'ü', 'null', 'n'),
+    fc.constantFrom(0, -1.5, 1e30, true, false, null),
+  );
+  const shape = fc.array(
+    fc.tuple(fc.constantFrom('a', 'b', 'c', 'd', 'ü', 'e/f'), fc.constantFrom('plain', 'list', 'object')),
+    { minLength: 1, maxLength: 5 },
+  );
+  const rowOf = (members: readonly (readonly [string, string])[], values: readonly unknown[]): string =>
+    JSON.stringify(
+      Object.fromEntries(
+        members.map(([name, kind], at) => {
+          const value = values[at % values.length];
+          return [name, kind === 'plain' ? value : kind === 'list' ? [value, 'x'] : { in: value }];
+        }),
+      ),
+    );
+  const change = fc.tuple(
+    fc.nat(60),
+    fc.constantFrom('', '"', '\\', '0', ',', '}', ' ', '\t', '\u0001', 'e', 'null'),
+  );
+  const file = fc
+    .tuple(
+      shape,
+      fc.array(fc.tuple(fc.array(scalar, { minLength: 5, maxLength: 5 }), fc.option(change)), {
+        minLength: 2,
+        maxLength: 5,
+      }),
+    )
+    .map(([members, rows]) =>
+      rows.map(([values, changed]) => {
+        const row = rowOf(members, values);
+        if (changed === null) return row;
+        const at = changed[0] % (row.length + 1);
+        return row.slice(0, at) + changed[1] + row.slice(at + 1);
+      }),
+    );
+  const pointers = ['/a', '/b', '/c/0', '/c', '/d/in', '/ü', '/e~1f', '/c/1'];
+
+  it('is read as if it stood alone, in lines and in an array', () => {
+    fc.assert(
+      fc.property(file, (rows) => {
+        const alone = rows.map((row) => read(row, pointers));
+        const view = latin1(rows.join('\n'));
+        const found = findJsonRows(view, { rows: 'lines', pointers }, whole);
+        const together = rows.map((_, row) => {
+          if (found.broken.has(row)) return null;
+          const first = found.firstFields[row] ?? 0;
+          return pointers.map((_pointer, at) => {
+            const raw = view.slice(found.fieldStarts[first + at], found.fieldEnds[first + at]);
+            const kind = found.forms[first + at];
+            const bytes = Buffer.from(raw, 'latin1').toString();
+            return kind === 'none' ? null : kind === 'text' ? (JSON.parse(`"${bytes}"`) as string) : bytes;
+          });
+        });
+        expect(together).toEqual(alone);
+        if (alone.includes(null)) return;
+        const array = latin1(`[${rows.join(' ,\n')}]`);
+        const elements = findJsonRows(array, { rows: 'array', pointers }, whole);
+        expect([elements.count, elements.broken.size]).toEqual([rows.length, 0]);
+        expect(elements.forms).toEqual(found.forms);
+        const texts = ({ fieldStarts, fieldEnds }: typeof found, of: string) =>
+          Array.from(fieldStarts, (start, at) => of.slice(start, fieldEnds[at]));
+        expect(texts(elements, array)).toEqual(texts(found, view));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});

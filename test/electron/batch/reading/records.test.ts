@@ -43,6 +43,11 @@ describe('a guess', () => {
       lines: true,
     });
     expect(await layoutFound(settlementFile(5))).toEqual(presetOf('base2'));
+    // One of its lines may be damaged.
+    const lines = nachaFile(12).split('\n');
+    expect(await layoutFound(lines.map((one, at) => (at === 4 ? one.slice(1) : one)).join('\n'))).toEqual(
+      presetOf('nacha'),
+    );
     const inEbcdic = codecOf('ibm037').encode(nachaFile(4).replaceAll('\n', '\x85'));
     expect(inEbcdic.ok && (await layoutFound(inEbcdic.bytes))).toEqual(presetOf('nacha'));
   });
@@ -63,6 +68,22 @@ describe('a guess', () => {
     const rows = Array.from({ length: 20 }, (_, n) => `Person ${n % 10}     ${cardOf(n)}   ${100 + n}`);
     const found = await layoutFound(['Name         Card               Sum', ...rows, ''].join('\n'));
     expect(found?.columns.map(({ name }) => name)).toEqual(['Name', 'Column 2', 'Card', 'Sum']);
+  });
+
+  it('leaves a header and a trailer out where letters before digits say which record is of which type', async () => {
+    const rows = Array.from({ length: 20 }, (_, n) => `DTL${cardOf(n)}  ${'NAME'.padEnd(12)}`);
+    const found = async (...lines: string[]): Promise<RecordLayout | undefined> =>
+      layoutFound(lines.map((one) => `${one.padEnd(33)}\n`).join(''));
+    const layout = await found('HDR20261126  CARDS', ...rows, 'TRL0000020  X');
+    expect(layout).toMatchObject({ bytes: 33, only: { start: 1, texts: ['DTL'] } });
+    expect(layout?.columns.map(({ start }) => start)).toEqual([1, 4, 22]);
+    expect((await found(...rows, 'TRL0000020  X'))?.only?.texts).toEqual(['DTL']);
+    expect((await found('HDR20261126  CARDS', ...rows))?.only?.texts).toEqual(['DTL']);
+    expect(await found(...rows)).toMatchObject({ lines: true });
+    expect((await found(...rows))?.only).toBeUndefined();
+    const mixed = rows.map((row, n) => (n % 5 === 2 ? row.replace('DTL', 'ADD') : row));
+    expect((await found('HDR20261126  CARDS', ...mixed))?.only).toBeUndefined();
+    expect((await found('NAME', ...rows))?.only).toBeUndefined();
   });
 
   it('finds the length of records that no line end parts', async () => {
@@ -319,14 +340,26 @@ describe('files', () => {
     );
     expect(job.failures).toMatchObject([{ code: 'row.record-length', count: 1, firstRow: 3 }]);
     expect(app.service.sent).toHaveLength(3);
-    const cut = dtausFile(2).slice(0, -200);
-    const other = await app.run(await open(cut), planFor(presetOf('dtaus'), 'Name of the payee'));
-    expect(other.failures).toEqual([]);
-    const half = await app.run(
-      await open(dtausFile(2).slice(0, 128 + 256 + 60)),
-      planFor(presetOf('dtaus'), 'Name of the payee'),
-    );
-    expect(half.failures).toMatchObject([{ code: 'row.record-length', count: 1 }]);
+  });
+
+  it('send nothing of records without line ends that do not fill their file', async () => {
+    const plan = planFor(presetOf('dtaus'), 'Name of the payee');
+    const started = async (bytes: string): Promise<string> =>
+      codeOf(await app.batch['batch.start']({ sourceId: await open(bytes), plan, grounds: null }));
+    const whole = dtausFile(2);
+    app.service.sent.length = 0;
+    for (const damaged of [
+      whole.slice(0, -200),
+      whole.slice(0, 128 + 256 + 60),
+      whole.slice(0, 200) + whole.slice(201),
+      // What is left over is the blank that ends the last record.
+      `${whole.slice(0, 200)}x${whole.slice(200)}`,
+    ])
+      expect(await started(damaged)).toBe('file.record-length');
+    expect(app.service.sent).toEqual([]);
+    answers((value) => value);
+    for (const end of ['\r\n', '\x1a'])
+      expect((await app.run(await open(whole + end), plan)).tally).toMatchObject({ ok: 2, failed: 0 });
   });
 
   it('never change a packed number', async () => {
