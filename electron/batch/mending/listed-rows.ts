@@ -103,6 +103,12 @@ function isNameOf(found: string, name: string): boolean {
 
 async function findFormat(options: ListOptions): Promise<Outcome<DetectedFormat>> {
   const { list, fixed, format } = options;
+  // Bytes don't tell which code page of EBCDIC it is, and few of them not even that it is one. The app wrote it in the source's.
+  if (isEbcdic(format.encoding) && fixed.encoding === undefined) {
+    const own = await formatOf(options, format);
+    const written = own.ok ? await findDelimiter(list, own.value, format) : own;
+    if (written.ok) return formatOf(options, { encoding: format.encoding, delimiter: written.value });
+  }
   const guessed = await detectFormat(list, { ...fixed, header: true });
   if (!guessed.ok) return guessed;
   const { markLength, encoding } = guessed.value;
@@ -113,9 +119,6 @@ async function findFormat(options: ListOptions): Promise<Outcome<DetectedFormat>
   const delimiter = await findDelimiter(list, raw, format);
   if (!delimiter.ok) return delimiter;
   const withDelimiter = { ...raw, delimiter: delimiter.value };
-  // Which code page of EBCDIC it is can't be told from a few rows: the app wrote it in the source's.
-  if (isTold && isEbcdic(encoding) && isEbcdic(format.encoding))
-    return formatOf(options, { ...withDelimiter, encoding: format.encoding });
   if (isTold) return formatOf(options, withDelimiter);
   const plain = await isAllAscii(list);
   if (!plain.ok) return plain;
