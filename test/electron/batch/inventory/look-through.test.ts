@@ -47,7 +47,7 @@ function createRandom(seed: number): (below: number) => number {
 function cardOf(random: (below: number) => number): string {
   const body = `4${Array.from({ length: 14 }, () => random(10)).join('')}`;
   for (let last = 0; last < 10; last++) {
-    const sum = [...`${body}${last}`].reduce((all, digit, at) => {
+    const sum = `${body}${last}`.split('').reduce((all, digit, at) => {
       const twice = Number(digit) * (at % 2 === 0 ? 2 : 1);
       return all + Math.floor(twice / 10) + (twice % 10);
     }, 0);
