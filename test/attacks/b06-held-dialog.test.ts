@@ -88,6 +88,8 @@ beforeAll(async () => {
     }),
   ).id;
   valueOf(await app.ask('app.diagnostics', {}));
+  // So that there are counts to save.
+  valueOf(await app.ask('inventory.look', { source: { of: 'paths', references } }));
 }, 60_000);
 afterAll(async () => {
   await app.close();
@@ -130,6 +132,8 @@ const held: { readonly [N in CallName]?: [input: () => CallInput<N>, chosen: () 
   'connections.chooseImport': [() => ({}), () => profile],
   'connections.export': [() => ({}), () => target('connections.json')],
   'connections.importProfile': [() => ({ id: ids.connection }), () => profile],
+  'inventory.look': [() => ({ source: { of: 'folder' } }), () => app.home],
+  'inventory.save': [() => ({ form: 'csv' }), () => target('inventory.csv')],
   'reports.evidence': [() => ({ caseReference: 'C-1' }), () => target('evidence.json')],
   'reports.export': [() => ({ reportId: ids.report }), () => target('report.csv')],
   'reports.exportChart': [() => ({ reportId: ids.report, png }), () => target('chart.png')],
