@@ -20,7 +20,7 @@ const mayUse = {
   platform: ['contract', 'ipc', 'log', 'settings', 'storage', 'util'],
   privacy: ['contract', 'log', 'masking', 'platform/platform.ts', 'storage', 'util'],
   audit: ['contract', 'masking', 'privacy', 'storage', 'util'],
-  evidence: ['audit', 'contract', 'masking', 'privacy', 'storage'],
+  evidence: ['audit', 'contract', 'masking', 'privacy', 'storage', 'util/markup.ts'],
   // A service of its own: it shares nothing with its client.
   'built-in-service': ['storage', 'util'],
   connections: [
@@ -88,6 +88,7 @@ const stages = [
   'viewing',
   'output',
   'comparing',
+  'inventory',
   'mending',
   'calls',
 ];

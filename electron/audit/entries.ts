@@ -165,6 +165,8 @@ const changes = new Set([
   ...[
     'SaveDiagnostics',
     'CompareFiles',
+    'LookThroughFiles',
+    'SaveInventory',
     'Mend',
     'RemovePartial',
     'RemoveResults',

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { EventPayload, Handlers } from '../contract/calls.ts';
-import { failed } from '../contract/errors.ts';
+import { done, failed } from '../contract/errors.ts';
 import { maskNumbers } from '../masking/masking.ts';
 import { createDrafts } from './calls/draft-calls.ts';
 import { createJobCalls } from './calls/job-calls.ts';
@@ -10,6 +10,7 @@ import { createMappings } from './mappings.ts';
 import type { BatchOptions } from './options.ts';
 import { createOwnTokens } from './output/own-tokens.ts';
 import { createComparison } from './comparing/compare-files.ts';
+import { createInventory } from './inventory/inventory.ts';
 import { createUnfinishedExports } from './output/unfinished-exports.ts';
 import { withChunks } from './calls/open-chunks.ts';
 import { createJobList } from './running/job-list.ts';
@@ -17,7 +18,8 @@ import { createQueues, type Queues } from './running/queue.ts';
 import { createRetention } from './running/retention.ts';
 
 export type Batch = Handlers<'batch'> &
-  Handlers<'compare'> & {
+  Handlers<'compare'> &
+  Handlers<'inventory'> & {
     /** Begins to find the jobs of earlier runs, which the calls wait for. Called once, before any other call. */
     start(): Promise<void>;
     /** Names of exports of before whose rest was found at this start, and removed. */
@@ -70,6 +72,17 @@ export function createBatch(given: BatchOptions): Batch {
       );
     },
   });
+  const inventory = createInventory({
+    ...options,
+    sources: drafts.sources,
+    own,
+    async check(sourceId, plan) {
+      const draft = await drafts.check(sourceId, plan);
+      if (!draft.ok) return draft;
+      const client = await options.clients.for(draft.value.connection.id);
+      return client.ok ? done({ work: draft.value.work, maxLength: client.value.rules.valueLength }) : client;
+    },
+  });
   const queues: Queues = createQueues({
     ...options,
     file: path.join(options.folder, 'queues.json'),
@@ -100,6 +113,7 @@ export function createBatch(given: BatchOptions): Batch {
     ...acts.calls,
     ...queueCalls,
     ...comparison.calls,
+    ...inventory.calls,
     async 'batch.discard'(asked) {
       const discarded = await acts.calls['batch.discard'](asked);
       if (discarded.ok) queues.forget(asked.jobId);
@@ -119,6 +133,7 @@ export function createBatch(given: BatchOptions): Batch {
     leftPartials: () => unfinished.left(),
     async close() {
       comparison.close();
+      inventory.close();
       await retention.close();
       await queues.close();
       await jobs.close();

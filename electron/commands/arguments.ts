@@ -66,6 +66,13 @@ export interface CompareArguments extends CommonArguments {
   readonly yes: boolean;
 }
 
+export interface InventoryArguments extends CommonArguments {
+  /** Files, and folders of them. */
+  readonly paths: readonly string[];
+  /** The file of counts, a page where its name ends with .html; none is written where none is named. */
+  readonly out: string | null;
+}
+
 export interface AttestArguments {
   /** Standard output where none is named. */
   readonly out: string | null;
@@ -81,6 +88,7 @@ export type Command =
   | { readonly name: 'lookup'; readonly given: LookupArguments }
   | { readonly name: 'export'; readonly given: ExportArguments }
   | { readonly name: 'compare'; readonly given: CompareArguments }
+  | { readonly name: 'inventory'; readonly given: InventoryArguments }
   | { readonly name: '--attest'; readonly given: CommonArguments & AttestArguments }
   | { readonly name: '--sign-connections'; readonly given: CommonArguments & SignArguments };
 
@@ -108,7 +116,7 @@ export function parseCommand(name: CommandName, args: readonly string[]): Comman
   const isStatement = name.startsWith('--');
   for (const [option, what] of Object.entries(valued))
     if (values[option as keyof typeof valued] === '')
-      return `Name the ${isStatement || name === 'compare' ? 'file' : what} behind --${option}=.`;
+      return `Name the ${isStatement || name === 'compare' || name === 'inventory' ? 'file' : what} behind --${option}=.`;
   const common = { json: values.json ?? false, passphraseOnInput: values['passphrase-stdin'] ?? false };
   const caseReference = values.case ?? '';
   const grounds = { caseReference, reason: values.reason ?? null };
@@ -147,6 +155,14 @@ export function parseCommand(name: CommandName, args: readonly string[]): Comman
       if (columns.length > 1 && columns.length !== positionals.length)
         return 'Give --column once for all of them, or once for each in their order.';
       return { name, given: { ...common, sides: positionals, columns, out, yes } };
+    }
+    case 'inventory': {
+      if (positionals.length === 0) return 'Name the files or folders to look through.';
+      if (positionals.includes('')) return 'A file has no name.';
+      const { out = null } = values;
+      if (out !== null && !/\.(?:csv|html)$/i.test(out))
+        return 'The file behind --out= ends with .csv or .html.';
+      return { name, given: { ...common, paths: positionals, out } };
     }
     case '--attest':
       return first === ''

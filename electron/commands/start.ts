@@ -8,6 +8,7 @@ import type { WorkstationFacts } from '../contract/models/attestation.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import { type Command, parseCommand } from './arguments.ts';
 import { compareFiles } from './compare.ts';
+import { lookThroughFiles } from './inventory.ts';
 import { createCommandPlatform } from './command-platform.ts';
 import { End, exitCodes, type ExitCode } from './ends.ts';
 import { exportJob, printJobs, printMask } from './questions.ts';
@@ -149,6 +150,8 @@ async function inHome(
         return await exportJob(command.given, asking, print);
       case 'compare':
         return await compareFiles(command.given, { ...asking, print, signal });
+      case 'inventory':
+        return await lookThroughFiles(command.given, { ...asking, print, signal });
       case '--attest':
         return await attest(command.given, { ...signing, facts: options.facts });
       case '--sign-connections':
@@ -164,7 +167,7 @@ const isAside = ({ kind }: RunLine): boolean => kind === 'progress' || kind === 
 
 /** One line on a terminal, whatever a file is called; only what is compared has several. */
 const shownText = (line: RunLine): string =>
-  line.kind === 'comparison' ? line.sentence : printable(textOf(line));
+  line.kind === 'comparison' || line.kind === 'inventory' ? line.sentence : printable(textOf(line));
 
 /** A line as a person reads it. */
 function textOf(line: RunLine): string {
@@ -178,6 +181,7 @@ function textOf(line: RunLine): string {
     case 'lookup':
       return line.masked;
     case 'comparison':
+    case 'inventory':
     case 'waiting':
     case 'end':
       return line.sentence;

@@ -33,6 +33,7 @@ import {
   takenChanges,
 } from './models/batch.ts';
 import { comparedSide, comparison } from './models/compared.ts';
+import { inventory, inventoryForm, inventorySource } from './models/inventory.ts';
 import { mapping } from './models/mapping.ts';
 import { openedFiles, queue, queueExportChoice, queueExported } from './models/queue.ts';
 import { maxFiles } from './queue-limits.ts';
@@ -496,6 +497,18 @@ export const calls = {
     comparison.nullable(),
   ),
   'compare.stop': call(nothing, nothing),
+  /**
+   * Counts what files hold, before anything is sent; null when the person chose no folder. `inventory.progress` events say how
+   * far it is. Another look ends this one. Failures: service.cancelled; of an open source file.*, plan.column-unknown. A file that
+   * was named by its path has its failure in its own counts.
+   */
+  'inventory.look': call(z.strictObject({ source: inventorySource }), inventory.nullable()),
+  /** Writes what was counted last where the person says; null when they changed their mind. Failures: inventory.none, file.*. */
+  'inventory.save': call(
+    z.strictObject({ form: inventoryForm }),
+    z.strictObject({ name: z.string().max(300) }).nullable(),
+  ),
+  'inventory.stop': call(nothing, nothing),
 
   'batch.mappings': call(nothing, z.array(mapping)),
   'batch.saveMapping': call(mapping.omit({ id: true }), z.strictObject({ id })),
@@ -666,6 +679,12 @@ export const events = {
   'batch.comparing': z.strictObject({ jobId: id, share: z.number().min(0).max(1) }),
   /** How far files are compared, 0 to 1, and how many rows were read. */
   'compare.progress': z.strictObject({ share: z.number().min(0).max(1), rows: count }),
+  /** How far files are looked through, 0 to 1, how many rows that were, and which file it is. */
+  'inventory.progress': z.strictObject({
+    share: z.number().min(0).max(1),
+    rows: count,
+    file: z.string().max(1_000),
+  }),
   /** How far an export is written, 0 to 1, and how many rows that are. */
   'batch.exporting': z.strictObject({ jobId: id, share: z.number().min(0).max(1), rows: count }),
 } as const;

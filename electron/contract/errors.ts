@@ -177,6 +177,7 @@ export const failureCodes = [
   'mend.masked',
   'mend.not-failed',
   'mend.pending', // corrected, and not sent yet
+  'inventory.none', // nothing was looked through yet
   'compare.pasted', // rows that the window can write are not compared with others
   'mend.outdated', // the batch changed after the list was compared
   'export.encoding', // the header has characters that the chosen encoding has not

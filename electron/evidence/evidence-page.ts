@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { detailsOf } from '../audit/entries.ts';
 import type { EntryLine } from '../audit/lines.ts';
 import type { CaseChain } from './case-chain.ts';
+import { Markup, markup } from '../util/markup.ts';
 import { checkPage } from './page-check.ts';
 
 interface EvidencePageFacts {
@@ -13,39 +14,6 @@ interface EvidencePageFacts {
   /** Name of the JSON file that the page goes with. */
   readonly document: string;
   readonly signer: string;
-}
-
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '\u00a0': '&nbsp;',
-};
-/** As browsers write text themselves. What a page of HTML can't hold is shown as the sign for that. */
-const escape = (text: string): string =>
-  text
-    .toWellFormed()
-    // eslint-disable-next-line no-control-regex -- these are what is replaced
-    .replaceAll(/[\0-\x08\x0b-\x1f]/g, '\ufffd')
-    .replaceAll(/[&<>\u00a0]/g, (character) => entities[character] ?? '');
-
-/** Markup that was escaped already; everything else that goes into `markup` is. */
-class Markup {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-type Insert = string | number | Markup | readonly Markup[];
-
-/** For text between tags: nothing that is inserted may stand in an attribute. */
-function markup(parts: TemplateStringsArray, ...inserts: readonly Insert[]): Markup {
-  const written = inserts.map((insert) => {
-    if (typeof insert === 'string' || typeof insert === 'number') return escape(String(insert));
-    return (insert instanceof Markup ? [insert] : insert).map(({ text }) => text).join('');
-  });
-  return new Markup(String.raw({ raw: parts }, ...written));
 }
 
 const style = `

@@ -18,6 +18,15 @@ const countries = new Map(
     ]),
 );
 
+/** By both letters, whatever their case: whether there is such a country. */
+const knownCountries = new Uint8Array(0x400);
+for (const country of countries.keys())
+  knownCountries[((country.charCodeAt(0) & 0x1f) << 5) | (country.charCodeAt(1) & 0x1f)] = 1;
+
+/** Whether an IBAN can begin with two letters of ASCII. */
+export const isIbanCountry = (first: number, second: number): boolean =>
+  knownCountries[((first & 0x1f) << 5) | (second & 0x1f)] === 1;
+
 /** As many characters that are no letters and digits may stand between two of an IBAN. */
 const maxGap = 3;
 

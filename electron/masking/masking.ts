@@ -76,7 +76,8 @@ export const digitRun = /[0-9](?:[0-9]|(?!(?:[^\p{L}0-9•]*•){5})(?:[^\p{L}0-
 export const writtenSsn =
   /(?<![0-9])[0-9]{3}(?:([^\p{L}0-9]{1,3})[0-9]{2}\1|[\s\p{Pd}\u2212•]{1,3}[0-9]{2}[\s\p{Pd}\u2212•]{1,3})[0-9]{4}(?![0-9])/gu;
 /** Nine digits that stand alone, or behind a word that says what they are: other words are of orders and of invoices. */
-const bareSsn = /(?<![\p{L}0-9])[0-9]{9}(?![\p{L}0-9])|(?<=ssn|social(?:security)?)[0-9]{9}(?![0-9])/giu;
+export const bareSsn =
+  /(?<![\p{L}0-9])[0-9]{9}(?![\p{L}0-9])|(?<=ssn|social(?:security)?)[0-9]{9}(?![0-9])/giu;
 /** What divides the parts of a link or of a list divides addresses as well. */
 const divider = String.raw`\s<>(),;:"'|&=/?\\[\]{}`;
 const begins = `(?<![^${divider}])`;
@@ -100,7 +101,7 @@ export const emailLike = new RegExp(
 const plainWords = /^[ -/:-?A-~]*$/;
 /** Too short for an IBAN, with nothing that spells another sign; with fewer digits than an SSN it holds no number. */
 const shortWords = /^[ -$'-?A-[\]-~]{0,14}$/;
-const minDigits = 9;
+export const minDigits = 9;
 
 /**
  * Masks what looks like a card number (with its check digit), an SSN, an IBAN or an e-mail address in a text that a person
@@ -124,23 +125,42 @@ function maskTyped(text: string, maskMore: (part: string) => string): string {
 }
 
 /** Masks in a text as it is, then in what it spells: that is left as it is where it hides nothing. */
-function maskReadings(plain: string, masked: (part: string) => string): string {
-  const once = maskReading(plain, masked);
+export function maskReadings(plain: string, masked: (part: string) => string, visit?: VisitValue): string {
+  const once = maskReading(plain, masked, visit);
   const spelled = spelledOut(once);
   if (spelled === once) return once;
-  const twice = maskReading(spelled, masked);
+  const twice = maskReading(spelled, masked, visit);
   return twice === spelled ? once : twice;
 }
 
-const maskReading = (plain: string, masked: (part: string) => string): string =>
+/** What is looked for in a text. */
+export type ValueKind = 'card' | 'ssn' | 'iban' | 'email';
+
+/** Gets a value as it is written; of a card its digits. */
+export type VisitValue = (kind: ValueKind, value: string) => void;
+
+const maskReading = (plain: string, masked: (part: string) => string, visit?: VisitValue): string =>
   outsideIds(
-    plain.includes('@') ? plain.replaceAll(emailLike, (address) => mask('email', address)) : plain,
+    plain.includes('@')
+      ? plain.replaceAll(emailLike, (address) => {
+          visit?.('email', address);
+          return mask('email', address);
+        })
+      : plain,
     masked,
   );
 
-function maskPart(part: string, search: CardSearch, onCard?: (digits: string) => void): string {
-  return replaceIbans(part, maskIban, (rest) =>
-    rest.replaceAll(digitRun, (run) => maskCards(run, search, onCard)).replaceAll(writtenSsn, maskSsn),
+export function maskPart(part: string, search: CardSearch, visit?: VisitValue): string {
+  const hideIban = (iban: string): string => {
+    visit?.('iban', iban);
+    return maskIban(iban);
+  };
+  const hideSsn = (number: string): string => {
+    visit?.('ssn', number);
+    return maskSsn(number);
+  };
+  return replaceIbans(part, hideIban, (rest) =>
+    rest.replaceAll(digitRun, (run) => maskCards(run, search, visit)).replaceAll(writtenSsn, hideSsn),
   );
 }
 
@@ -168,20 +188,6 @@ export function maskCell(cell: Cleartext | string): string {
   const masked = maskReadings(plain, maskPartOfCell);
   const shown = masked === plain ? text : masked;
   return holdsNumbersAsUtf16(shown) ? hide(shown) : shown;
-}
-
-/**
- * The card numbers that stand in clear in a cell, as digits: those that `maskCell` hides, found as it finds them, and of
- * these the ones that are hardly anything else.
- */
-export function cardsIn(cell: Cleartext | string): string[] {
-  const text = openCleartext(cell);
-  const cards: string[] = [];
-  if (!mayHoldNumber(text)) return cards;
-  const look = (part: string): string => maskPart(part, 'issued', (digits) => cards.push(digits));
-  maskReadings(plainText(text), look);
-  if (cards.length === 0 && notOneByte.test(text)) for (const bare of bytesOf(text)) outsideIds(bare, look);
-  return cards;
 }
 
 function maskPartOfCell(part: string): string {
@@ -243,16 +249,19 @@ function hideDigits(text: string, [from, end]: readonly [from: number, end: numb
 export const hidesSomething = /[•*#●×]|([^\p{L}\p{N}\s]|[Xx])\1\1|\b[Xx]{2}\b/u;
 const hidingSigns = /[•*#●×]|([^\p{L}\p{N}\s])\1\1+|[Xx]{2,}/gu;
 
+/** What may spell a digit or an @, beside @ itself: % & \ and what is no ASCII. */
+export const mayBeSpelled = (unit: number): boolean =>
+  unit >= 0x80 || unit === 0x40 || unit === 0x25 || unit === 0x26 || unit === 0x5c;
+
 /** Most cells are told by this alone. The shortest of what is looked for has nine digits, or an @. */
-function mayHoldNumber(text: string): boolean {
+export function mayHoldNumber(text: string): boolean {
   let digits = 0;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
-    // Beside @ what may spell a digit or an @: % & \
-    if (unit >= 0x80 || unit === 0x40 || unit === 0x25 || unit === 0x26 || unit === 0x5c) return true;
+    if (mayBeSpelled(unit)) return true;
     if (unit >= 0x30 && unit <= 0x39) digits++;
   }
-  return digits >= 9;
+  return digits >= minDigits;
 }
 
 /** In some encodings the letters of a wrongly read file are two letters of it each. */
@@ -262,7 +271,7 @@ function holdsNumbersAsUtf16(text: string): boolean {
 }
 
 // eslint-disable-next-line no-control-regex -- all that is no byte
-const notOneByte = /[^\x00-\xff]/;
+export const notOneByte = /[^\x00-\xff]/;
 const asciiEmail = /[\w.+-]{2,}@[a-z0-9-]{2,}\.[a-z]{2,}/i;
 
 /** The country and the last four stay. */
@@ -275,10 +284,10 @@ function maskIban(iban: string): string {
 export const isPossibleSsn = (digits: string): boolean => !/^(000|666|9)|^...00|0000$/.test(digits);
 
 /** Of each card number the first six and last four digits show at most. */
-function maskCards(run: string, search: CardSearch, onCard?: (digits: string) => void): string {
+function maskCards(run: string, search: CardSearch, visit?: VisitValue): string {
   let characters: string[] | null = null;
   someCard(run, search, (digits, from, end, at) => {
-    onCard?.(digits.subarray(from, end).join(''));
+    visit?.('card', digits.subarray(from, end).join(''));
     characters ??= run.split('');
     const shown = end - from >= 15 ? 6 : 0;
     for (let index = from + shown; index < end - 4; index++) characters[at[index] ?? 0] = dot;

@@ -106,6 +106,11 @@ export const commands = {
     text: 'Counts which values of a column are in which files, and shows none.',
     switches: ['column', 'out', 'yes', 'json', 'passphrase-stdin'],
   },
+  inventory: {
+    usage: 'inventory FILE|FOLDER… [--out=FILE] [--json] [--passphrase-stdin]',
+    text: 'Counts the cards, SSNs, IBANs and e-mail addresses in files, and shows none.',
+    switches: ['out', 'json', 'passphrase-stdin'],
+  },
   '--attest': {
     usage: '--attest [--out=FILE] [--passphrase-stdin]',
     text: 'Prints a signed statement on this installation: its checks, policies, versions and log.',

@@ -66,6 +66,8 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   RemoveEverything: ['App closed to remove everything', 'Removal of everything'],
   SaveDiagnostics: ['Diagnostics saved', 'Diagnostics'],
   RemoveResults: ['Results removed, since their time was over', 'Removal of results'],
+  LookThroughFiles: ['Files looked through', 'Look through files'],
+  SaveInventory: ['Inventory of files saved', 'Inventory of files'],
   CompareFiles: ['Files compared', 'Comparison of files'],
   RemovePartial: ['Rest of an interrupted export removed', 'Removal of the rest of an interrupted export'],
   Mend: ['Corrected rows taken in', 'Corrected rows'],

@@ -299,6 +299,11 @@ export const batchMessages = {
   'export.confirm': () =>
     message('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
   'export.passphrase': () => message('The passphrase is too short.', 'Use at least eight characters.', 'now'),
+  'inventory.none': () =>
+    message(
+      'Nothing was looked through yet.',
+      'Look through a file or a folder first, then save what was counted.',
+    ),
   'compare.pasted': () =>
     message(
       'Pasted rows are not compared: by that a hidden value could be guessed.',

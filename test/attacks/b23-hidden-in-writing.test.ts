@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { isIban } from '../../electron/masking/ibans.ts';
-import { cardsIn, maskAgain, maskCell, maskNumbers } from '../../electron/masking/masking.ts';
+import { cardsIn } from '../../electron/masking/find-values.ts';
+import { maskAgain, maskCell, maskNumbers } from '../../electron/masking/masking.ts';
 
 /* Ways to write a number or an address so that a person reads it and a mask does not. */
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Figure, Measure } from './figures.ts';
 import { measureCompared } from './measure-compared.ts';
 import { measureCorrected } from './measure-corrected.ts';
+import { measureInventory } from './measure-inventory.ts';
 import { measureFormats } from './measure-formats.ts';
 import { measureLists } from './measure-lists.ts';
 import { measureManyRows } from './measure-many-rows.ts';
@@ -30,6 +31,7 @@ const measures: Readonly<Record<string, Measure>> = {
   lists: measureLists,
   corrected: measureCorrected,
   compared: measureCompared,
+  inventory: measureInventory,
   reports: measureReports,
   window: measureWindow,
   reveal: measureReveal,

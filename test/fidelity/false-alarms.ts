@@ -1,4 +1,5 @@
-import { cardsIn, maskCell } from '../../electron/masking/masking.ts';
+import { cardsIn } from '../../electron/masking/find-values.ts';
+import { maskCell } from '../../electron/masking/masking.ts';
 import type { Case } from './corpora.ts';
 
 /** The one card that the corpora have. */

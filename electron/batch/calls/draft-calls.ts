@@ -208,7 +208,8 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     mayBeTokens: boolean | undefined,
   ): Promise<Outcome<null>> {
     if (mayBeTokens === true) return done(null);
-    const found = await options.own.columnsOf(opened.bytes, format, work);
+    const tokenized = work.filter(({ plan }) => plan.operation === 'tokenize').map(({ plan }) => plan.column);
+    const found = await options.own.columnsOf(opened.bytes, format, tokenized);
     if (!found.ok) return found;
     const [column] = found.value;
     return column === undefined ? done(null) : failed('plan.tokens-again', { column: String(column + 1) });

@@ -3,7 +3,7 @@ import { type Cleartext, openCleartext } from '../../util/cleartext.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { RowPiece, Table, Units } from '../reading/table.ts';
 import { shortestCard, someCard } from '../../masking/cards.ts';
-import { cardsIn } from '../../masking/masking.ts';
+import { cardsIn } from '../../masking/find-values.ts';
 import { plainText } from '../../masking/plain-text.ts';
 import { createRunFinder, digitsOf, textOf, type DigitRun } from './digit-runs.ts';
 import type { SentValues } from './sent-values.ts';

@@ -9,7 +9,7 @@ import type { Keychain } from '../../storage/keychain.ts';
 import { isBlank } from '../../util/blank.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { createSerialQueue } from '../../util/serial-queue.ts';
-import { yieldsMasks, type ColumnWork } from '../planning/plan.ts';
+import { yieldsMasks } from '../planning/plan.ts';
 import { beginning, readRows, type Format } from '../reading/read-rows.ts';
 import { keyAccount } from '../storing/job-files.ts';
 import { joinRows, openJoin, writtenEntries } from './join.ts';
@@ -24,11 +24,11 @@ import { noOutput } from './row-output.ts';
 export interface OwnTokens {
   /** Never fails an export: what can't be remembered is not asked about later. */
   remember(open: OpenJob, choice: Pick<ExportRequest, 'content' | 'rows'>): Promise<void>;
-  /** The columns to be tokenized whose first values are such tokens, half of them or more. Failures: file.*, row.field-too-long. */
+  /** The columns whose first values are such tokens, half of them or more. Failures: file.*, row.field-too-long. */
   columnsOf(
     source: Pick<ByteSource, 'identity' | 'read'>,
     format: Format,
-    work: readonly ColumnWork[],
+    columns: readonly number[],
   ): Promise<Outcome<number[]>>;
 }
 
@@ -88,16 +88,15 @@ export function createOwnTokens({
         await writeFileAtomically(file, JSON.stringify([[...hashes], ...others]));
       }).catch(() => undefined),
 
-    async columnsOf(source, format, work) {
-      const tokenized = work.filter(({ plan }) => plan.operation === 'tokenize');
-      const known = tokenized.length === 0 ? [] : await load();
+    async columnsOf(source, format, columns) {
+      const known = columns.length === 0 ? [] : await load();
       const hash = known.length === 0 ? null : await createHash();
       if (hash === null) return done([]);
       const own = new Set(known.flat());
       for await (const chunk of readRows(source, format, beginning(format), { rows: maxValues })) {
         if (!chunk.ok) return chunk;
         const { table, flaws } = chunk.value;
-        const isOwn = ({ plan: { column } }: ColumnWork): boolean => {
+        const isOwn = (column: number): boolean => {
           const values = new Set<string>();
           for (let row = 0; row < Math.min(table.count, maxValues); row++) {
             const value = flaws.has(row) ? '' : openCleartext(table.value(row, column)).trim();
@@ -106,7 +105,7 @@ export function createOwnTokens({
           const found = [...values].filter((value) => own.has(hash(value))).length;
           return found > 0 && found * 2 >= values.size;
         };
-        return done(tokenized.filter(isOwn).map(({ plan }) => plan.column));
+        return done(columns.filter(isOwn));
       }
       return done([]);
     },

@@ -119,8 +119,11 @@ const personal =
 export const namesPersonal = (header: string, cells: readonly (Cleartext | string)[] = []): boolean =>
   personal.test(spelled(header)) && !saysHidden(header, cells.map(openCleartext));
 
+/** A column of tokens by its name: what they look like is up to the service. */
+export const namesTokens = (header: string): boolean => names(header, tokenWord);
+
 /** Nine digits may be anything; what else a column of this name holds is hidden whole. */
-const namesSsn = (header: string, values: readonly string[]): boolean =>
+export const namesSsn = (header: string, values: readonly string[]): boolean =>
   /\bssn|social ?(security|sec|insurance)/i.test(spelled(header)) && !saysHidden(header, values);
 
 /** Fewer card numbers than this are no basis for saying that they are none. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { failureCodes } from '../errors.ts';
 import { job, remaining, tally } from './batch.ts';
 import { comparison } from './compared.ts';
+import { inventory } from './inventory.ts';
 import { count, id } from './fields.ts';
 
 const exitCode = z.literal([0, 2, 3, 4, 5, 6, 7]);
@@ -54,6 +55,12 @@ export const runLine = z.discriminatedUnion('kind', [
   }),
   /** See `tokendesk compare`. Files are counted from 0. */
   comparison.extend({ kind: z.literal('comparison'), sentence: z.string() }),
+  /** See `tokendesk inventory`. Columns are counted from 0. */
+  inventory.extend({
+    kind: z.literal('inventory'),
+    sentence: z.string(),
+    written: z.string().nullable(),
+  }),
   /** Another command runs with the folder: this one begins once that has ended. */
   z.strictObject({ kind: z.literal('waiting'), sentence: z.string() }),
   /** A command that ended without one of the others. */

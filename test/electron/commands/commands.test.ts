@@ -9,6 +9,7 @@ import { printable } from '../../../electron/commands/asked.ts';
 import { compareFiles } from '../../../electron/commands/compare.ts';
 import { End, endOf, exitCodes } from '../../../electron/commands/ends.ts';
 import { exportJob, printJobs, printMask } from '../../../electron/commands/questions.ts';
+import { lookThroughFiles } from '../../../electron/commands/inventory.ts';
 import { runFiles } from '../../../electron/commands/run.ts';
 import { startCommand } from '../../../electron/commands/start.ts';
 import { runLine, type RunLine } from '../../../electron/contract/models/run-lines.ts';
@@ -51,6 +52,8 @@ async function call(...words: string[]) {
         return exportJob(parsed.given, asking, print);
       case 'compare':
         return compareFiles(parsed.given, { ...asking, print, signal: new AbortController().signal });
+      case 'inventory':
+        return lookThroughFiles(parsed.given, { ...asking, print, signal: new AbortController().signal });
       case '--attest':
       case '--sign-connections':
         throw new Error('See statements.test.ts.');
@@ -122,6 +125,13 @@ const wrongUses: readonly (readonly [words: () => string[], code: number, senten
     'There is no folder /nowhere/at.',
   ],
   [() => ['compare', 'a', 'b', '--column=c', `--out=${file('f.csv')}`], 5, 'There is a file'],
+  [() => ['inventory'], 2, 'Name the files or folders to look through.'],
+  [() => ['inventory', ''], 2, 'A file has no name.'],
+  [() => ['inventory', 'a.csv', '--out='], 2, 'Name the file behind --out=.'],
+  [() => ['inventory', 'a.csv', '--out=a.pdf'], 2, 'ends with .csv or .html'],
+  [() => ['inventory', 'a.csv', '--yes'], 2, 'There is a switch that this command does not have.'],
+  [() => ['inventory', 'a.csv', '--out=/nowhere/at/a.csv'], 5, 'There is no folder /nowhere/at.'],
+  [() => ['inventory', path.join(command.folder, 'none')], 6, 'is no longer there'],
   [() => ['--attest', 'all'], 2, 'Nothing is named behind it but switches.'],
   [() => ['--attest', '--out='], 2, 'Name the file behind --out=.'],
   [() => ['--sign-connections'], 2, 'Name the file of connections to sign.'],
@@ -300,6 +310,36 @@ test('nothing secret is in what commands print, write or log', () => {
     const found = [...secrets, ...monthCards].filter((secret) => content.includes(secret));
     expect([path.basename(name), found.length]).toEqual([path.basename(name), 0]);
   }
+});
+
+test('a folder is looked through, its counts are written as CSV and HTML, and no value is in any of them', async () => {
+  const folder = path.join(command.folder, 'to-look-through');
+  fs.mkdirSync(path.join(folder, 'deeper'), { recursive: true });
+  fs.writeFileSync(
+    path.join(folder, 'a.csv'),
+    'id,card,note\n1,4111118124045251,ok\n2,,call ann@example.org\n',
+  );
+  fs.writeFileSync(path.join(folder, 'deeper', 'b.csv'), 'id,text\n1,none\n');
+  fs.writeFileSync(path.join(folder, 'c.pdf'), '%PDF-1.7');
+  const page = path.join(command.folder, 'counts.html');
+  const { code, lines, printed } = await call('inventory', folder, `--out=${page}`);
+  expect(code).toBe(exitCodes.broken);
+  const [line] = lines.filter(({ kind }) => kind === 'inventory');
+  if (line?.kind !== 'inventory') throw new Error(printed);
+  expect(line.files.map(({ name, rows, failure }) => [name, rows, failure?.code ?? null])).toEqual([
+    ['to-look-through/a.csv', 2, null],
+    ['to-look-through/c.pdf', 0, 'file.not-a-table'],
+    ['to-look-through/deeper/b.csv', 1, null],
+  ]);
+  expect(line.sentence).toContain('  card: 1 are and 0 contain cards (row 1)');
+  expect(line.sentence).toContain('  note: 0 are and 1 contain e-mail addresses (row 2)');
+  expect(line.written).toBe('counts.html');
+  const table = path.join(command.folder, 'counts.csv');
+  expect((await call('inventory', path.join(folder, 'a.csv'), `--out=${table}`)).code).toBe(exitCodes.done);
+  const written = fs.readFileSync(page, 'utf8') + fs.readFileSync(table, 'utf8');
+  expect(written).toContain('a.csv,,2,card,2,0,1,0,,1,0,1,0,0,,0,0,,0,0,,');
+  for (const value of ['4111118124045251', 'ann@example.org', '••'])
+    expect(written + printed).not.toContain(value);
 });
 
 test('a command without a session is told what it lacks', () => {

@@ -546,6 +546,9 @@ function defaultAnswers(
     },
     'compare.files': () => failed('file.unknown'),
     'compare.stop': () => done({}),
+    'inventory.look': () => failed('file.unknown'),
+    'inventory.save': () => failed('inventory.none'),
+    'inventory.stop': () => done({}),
     'batch.takeUp': () => done(null),
     'batch.start': () => {
       const started = data.job();

@@ -1,0 +1,268 @@
+import path from 'node:path';
+import type { EventPayload, Handlers } from '../../contract/calls.ts';
+import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
+import type { Plan, Source } from '../../contract/models/batch.ts';
+import {
+  inventoryKinds,
+  type Inventory,
+  type InventoryFile,
+  type inventorySource,
+} from '../../contract/models/inventory.ts';
+import { maskNumbers } from '../../masking/masking.ts';
+import { writeFileAtomically } from '../../storage/atomic-file.ts';
+import type { BatchOptions } from '../options.ts';
+import type { OwnTokens } from '../output/own-tokens.ts';
+import type { ColumnWork } from '../planning/plan.ts';
+import { readingOf } from '../reading/layout.ts';
+import type { Sources } from '../reading/sources.ts';
+import type { z } from 'zod';
+import { filesBelow, type NamedFile } from './files-below.ts';
+import { lookThrough, noneFound } from './look-through.ts';
+import { inventoryCsv, inventoryPage } from './saved-inventory.ts';
+
+interface Planned {
+  readonly work: readonly ColumnWork[];
+  readonly maxLength: number;
+}
+
+export interface InventoryOptions extends Pick<BatchOptions, 'audit' | 'clock'> {
+  readonly platform: Pick<BatchOptions['platform'], 'chooseFolder' | 'chooseTarget' | 'droppedFile' | 'send'>;
+  readonly sources: Pick<Sources, 'find' | 'format' | 'openPath' | 'openSheet' | 'close'>;
+  readonly own: Pick<OwnTokens, 'columnsOf'>;
+  /** Failures: those of a plan that can't be run. */
+  readonly check: (sourceId: string, plan: Plan) => Promise<Outcome<Planned>>;
+}
+
+const reportEveryMs = 200;
+const maxFiles = 1_000;
+const nothingPlanned: Planned = { work: [], maxLength: Infinity };
+
+/**
+ * What is in files, before anything is sent: by column, how many cells are and contain what the masks hide, and where the first
+ * ones stand. The window learns counts and numbers of rows; nothing is sent, and no value is in any answer, log or file.
+ */
+export function createInventory(options: InventoryOptions) {
+  const { audit, clock, platform, sources } = options;
+  let running: AbortController | null = null;
+  let last: Inventory | null = null;
+
+  async function lookAtSource(
+    sourceId: string,
+    asked: {
+      readonly reading: Extract<AskedSource, { of: 'source' }>['reading'];
+      readonly plan: Plan['columns'];
+    },
+    { signal, report }: { readonly signal: AbortSignal; readonly report: Report },
+  ): Promise<Outcome<Omit<InventoryFile, 'name' | 'sheet'>>> {
+    const found = sources.find(sourceId);
+    if (!found.ok) return found;
+    const chosen = await sources.format(sourceId, asked.reading);
+    if (!chosen.ok) return chosen;
+    // By counts under a reading that divides hidden values they could be guessed: then main's own one is counted.
+    const isHidden = chosen.value.hidesAll === true;
+    const format = isHidden ? await sources.format(sourceId, {}) : chosen;
+    if (!format.ok) return format;
+    const isPlanned = asked.plan.length > 0 && !isHidden;
+    const planned = isPlanned
+      ? await options.check(sourceId, { reading: readingOf(format.value), columns: asked.plan })
+      : done(nothingPlanned);
+    if (!planned.ok) return planned;
+    const { bytes } = found.value;
+    const all = Array.from({ length: format.value.width }, (_, column) => column);
+    const ownTokens = await options.own.columnsOf(bytes, format.value, all);
+    if (!ownTokens.ok) return ownTokens;
+    const given = { bytes, format: format.value, ownTokens: ownTokens.value, signal, report };
+    return lookThrough({ ...given, ...planned.value });
+  }
+
+  /** The file and, of a workbook, each of its sheets. */
+  async function lookAtFile(
+    { path: file, name }: NamedFile,
+    { signal, report }: { readonly signal: AbortSignal; readonly report: Report },
+  ): Promise<InventoryFile[]> {
+    const shown = maskNumbers(name.slice(0, 1_000).toWellFormed()).slice(0, 1_000);
+    const opened = await sources.openPath(file, { signal });
+    if (!opened.ok) return [unread(shown, null, opened.failure)];
+    const looked: InventoryFile[] = [];
+    const { sheet } = opened.value;
+    const others = (sheet?.all ?? []).filter((one) => one.name !== sheet?.name && one.rows !== 0);
+    const look = async ({ sourceId, sheet: own }: Source, close: boolean): Promise<void> => {
+      const counted = await lookAtSource(sourceId, { reading: {}, plan: [] }, { signal, report });
+      if (close) sources.close(sourceId);
+      const title = own?.name ?? null;
+      looked.push(
+        counted.ok ? { name: shown, sheet: title, ...counted.value } : unread(shown, title, counted.failure),
+      );
+    };
+    await look(opened.value, false);
+    for (const other of others) {
+      if (signal.aborted) break;
+      const next = await sources.openSheet(opened.value.sourceId, other.name, { signal });
+      if (next.ok) await look(next.value, true);
+      else looked.push(unread(shown, other.name, next.failure));
+    }
+    sources.close(opened.value.sourceId);
+    return looked;
+  }
+
+  async function filesOf(
+    asked: Exclude<AskedSource, { of: 'source' }>,
+  ): Promise<Outcome<NamedFile[] | null>> {
+    const roots: string[] = [];
+    if (asked.of === 'folder') {
+      const folder = await platform.chooseFolder(null);
+      if (folder === null) return done(null);
+      roots.push(folder);
+    } else
+      for (const reference of asked.references) {
+        const file = await platform.droppedFile(reference);
+        if (file === null) return failed('file.refused');
+        roots.push(file);
+      }
+    const files: NamedFile[] = [];
+    for (const root of roots) {
+      const below = await filesBelow(root);
+      if (!below.ok) return below;
+      files.push(...below.value);
+    }
+    return files.length === 0 ? failed('file.empty') : done(files);
+  }
+
+  /** Sends how far all of them are, now and then. */
+  function createReport(count: number) {
+    let reportedAt = performance.now();
+    let before = 0;
+    return {
+      of:
+        (at: number, file: string): Report =>
+        (share, rows) => {
+          const now = performance.now();
+          if (now - reportedAt < reportEveryMs) return;
+          reportedAt = now;
+          const progress: EventPayload<'inventory.progress'> = {
+            share: Math.min(1, (at + share) / count),
+            rows: before + rows,
+            file: maskNumbers(file).slice(0, 1_000),
+          };
+          platform.send('inventory.progress', progress);
+        },
+      add(rows: number): void {
+        before += rows;
+      },
+    };
+  }
+
+  async function lookAtFiles(files: readonly NamedFile[], signal: AbortSignal): Promise<Outcome<Inventory>> {
+    const looked: InventoryFile[] = [];
+    const some = files.slice(0, maxFiles);
+    const report = createReport(some.length);
+    for (const [at, file] of some.entries()) {
+      const own = await lookAtFile(file, { signal, report: report.of(at, file.name) });
+      if (signal.aborted) return failed('service.cancelled');
+      for (const { rows } of own) report.add(rows);
+      looked.push(...own);
+    }
+    return done({ files: looked, more: files.length - some.length });
+  }
+
+  async function lookAtOpen(
+    { sourceId, reading, plan }: Extract<AskedSource, { of: 'source' }>,
+    signal: AbortSignal,
+  ): Promise<Outcome<Inventory>> {
+    const found = sources.find(sourceId);
+    if (!found.ok) return found;
+    const { name, sheet } = found.value.source;
+    const report = createReport(1).of(0, name);
+    const counted = await lookAtSource(sourceId, { reading, plan }, { signal, report });
+    if (!counted.ok) return counted;
+    return done({ files: [{ name, sheet: sheet?.name ?? null, ...counted.value }], more: 0 });
+  }
+
+  const calls: Handlers<'inventory'> = {
+    async 'inventory.look'({ source }) {
+      running?.abort();
+      const abort = new AbortController();
+      running = abort;
+      try {
+        const files = source.of === 'source' ? null : await filesOf(source);
+        if (files !== null && !files.ok) return files;
+        if (files?.value === null) return done(null);
+        const names =
+          source.of === 'source'
+            ? [nameOf(sources.find(source.sourceId))]
+            : (files?.value ?? []).map(({ name }) => name);
+        const note = noteOf(names);
+        return await audit.record({ action: 'LookThroughFiles', cleartext: false, note }, async (add) => {
+          const looked =
+            source.of === 'source'
+              ? await lookAtOpen(source, abort.signal)
+              : await lookAtFiles(files?.value ?? [], abort.signal);
+          if (!looked.ok) return looked;
+          if (!addsUp(looked.value)) return failed('job.sum');
+          last = looked.value;
+          add({ rows: looked.value.files.reduce((sum, { rows }) => sum + rows, 0) });
+          return looked;
+        });
+      } finally {
+        if (running === abort) running = null;
+      }
+    },
+    async 'inventory.save'({ form }) {
+      const saved = last;
+      if (saved === null) return failed('inventory.none');
+      const target = await platform.chooseTarget({ name: `inventory.${form}`, beside: null });
+      if (target === null) return done(null);
+      const text = form === 'csv' ? inventoryCsv(saved) : inventoryPage(saved, new Date(clock.now()));
+      const name = maskNumbers(path.basename(target)).slice(0, 300);
+      return audit.record({ action: 'SaveInventory', cleartext: false, note: name }, async () => {
+        const written = await writeFileAtomically(target, text);
+        return written.ok ? done({ name }) : written;
+      });
+    },
+    'inventory.stop'() {
+      running?.abort();
+      return Promise.resolve(done({}));
+    },
+  };
+  return {
+    calls,
+    close(): void {
+      running?.abort();
+    },
+  };
+}
+
+type AskedSource = z.infer<typeof inventorySource>;
+type Report = (share: number, rows: number) => void;
+
+const nameOf = (found: ReturnType<Sources['find']>): string => (found.ok ? found.value.source.name : '');
+
+/** The first of many names; the log has a limit. */
+function noteOf(names: readonly string[]): string {
+  const shown = names.slice(0, 5).map((name) => maskNumbers(name).slice(0, 60));
+  return [...shown, ...(names.length > 5 ? [`${names.length - 5} more`] : [])].join(', ');
+}
+
+const unread = (name: string, sheet: string | null, failure: Failure): InventoryFile => ({
+  name,
+  sheet,
+  failure,
+  rows: 0,
+  leftOut: 0,
+  columns: [],
+  outside: { lines: 0, found: noneFound() },
+});
+
+/** No column has more of anything than it has cells. */
+const addsUp = ({ files }: Inventory): boolean =>
+  files.every(({ rows, leftOut, columns }) =>
+    columns.every(({ blank, tokens, found, leaves }) => {
+      const filled = rows - leftOut - blank;
+      const counts = [
+        tokens,
+        leaves ?? 0,
+        ...inventoryKinds.map((kind) => found[kind].are + found[kind].contain),
+      ];
+      return blank >= 0 && filled >= 0 && counts.every((count) => count <= filled);
+    }),
+  );
