@@ -217,7 +217,22 @@ describe('a row that is nearly as the one before', () => {
     );
   const change = fc.tuple(
     fc.nat(60),
-    fc.constantFrom('', '"', '\\', '0', ',', '}', ' ', '\t', '\u0001', 'e', 'null'),
+    fc.constantFrom(
+      '',
+      '"',
+      '\\',
+      '0',
+      ',',
+      '}',
+      ' ',
+      '\t',
+      '\u0001',
+      'e',
+      'null',
+      '\\u00e',
+      '\\u12x4',
+      '\\n',
+    ),
   );
   const file = fc
     .tuple(
