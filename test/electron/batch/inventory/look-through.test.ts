@@ -235,6 +235,19 @@ it('what would leave by the plan is what a run sends; tokens are cells of a colu
   expect(unknown).toMatchObject({ failure: { code: 'plan.column-unknown' } });
 });
 
+it('a reading that divides hidden values is not counted: main’s own one is', async () => {
+  const file = write(
+    'h.csv',
+    'name;address\nAnn;ann-marie_van+dyk@bank-one.example\nJo;j-o_o x@x-y.example\n',
+  );
+  const own = await look({ of: 'source', sourceId: await app.open(file), reading: {}, plan: [] });
+  for (const delimiter of ['-', '_', ' ', '+']) {
+    const sourceId = await app.open(file);
+    const { files } = await look({ of: 'source', sourceId, reading: { delimiter }, plan: [] });
+    expect([delimiter, files[0]?.columns]).toEqual([delimiter, own.files[0]?.columns]);
+  }
+});
+
 it('it is an act without disclosure in the log, is not done where the log can’t be written, and can be stopped', async () => {
   const text = `card,n\n${'4111118124045251,1\n'.repeat(200_000)}`;
   const file = write('4111118124045251.csv', text);
