@@ -35,7 +35,7 @@ const addressAlone = /^[A-Za-z0-9._-]+@[A-Za-z-]+(?:\.[A-Za-z-]+)*\.[A-Za-z]{2,}
  * Tells each value of a cell. `namedSsn`: its column is named so, and nine digits in one piece are an SSN. The first three cases
  * are what the last one comes to for most cells, many times as fast.
  */
-export function eachValue(cell: Cleartext | string, visit: VisitValue, namedSsn = false): void {
+function eachValue(cell: Cleartext | string, visit: VisitValue, namedSsn = false): void {
   const text = openCleartext(cell);
   if (!mayHoldNumber(text)) return;
   const visitSsn = (value: string): void => {
