@@ -51,6 +51,30 @@ describe('a preview', () => {
     expect(preview.columns[0]?.name).toBe('Column 1');
   });
 
+  it.each(['passport,n\n', 'n;passport\n', 'passport\n', 'Customers\n\nn|Passport no.\n'])(
+    'shows no value of a personal column where its lines are taken for records: %j',
+    async (header) => {
+      const passports = ['X1234567', 'P98765432', 'K55501234'];
+      const row = header.trimEnd().split('\n').at(-1) ?? '';
+      const lines = passports.map((one) =>
+        row.replaceAll(/[a-z. ]+/gi, (name) => (/^n$/.test(name) ? '1' : one)),
+      );
+      const id = await app.open(await app.write('people.csv', `${header}${lines.join('\n')}\n`));
+      for (const records of [
+        { lines: true, columns: [{ name: 'a', start: 1, width: 4 }] },
+        { lines: true, columns: [] },
+        { lines: false, bytes: 11, columns: [{ name: 'a', start: 1, width: 11 }] },
+      ]) {
+        const preview = await app.batch['batch.preview']({
+          sourceId: id,
+          reading: { records, header: false },
+          masked: [],
+        });
+        for (const one of passports) expect(JSON.stringify(preview)).not.toContain(one);
+      }
+    },
+  );
+
   it.each(['1', '4', '8', '-', ' ', 'n', '.', '_'])(
     'shows no parts of what main would hide, divided at %j',
     async (delimiter) => {

@@ -62,6 +62,15 @@ export async function hidesAnything(source: ByteSource, format: Format): Promise
   );
 }
 
+/** Whether a name hides a column whose values look like nothing known. */
+export async function hidesByName(source: ByteSource, format: Format): Promise<boolean> {
+  const rows = await firstRows(source, format);
+  const valuesOf = (column: number) => rows.flatMap((row) => row[column] ?? []);
+  return [format.names ?? [], ...(format.words ?? [])].some((names) =>
+    names.some((name, column) => namesPersonal(name, valuesOf(column))),
+  );
+}
+
 async function firstRows(source: ByteSource, format: Format): Promise<Cleartext[][]> {
   for await (const read of readRows(source, format, beginning(format)))
     return read.ok ? read.value.table.firstRows() : [];

@@ -8,7 +8,7 @@ import { asksPassphrase } from '../../contract/packed-names.ts';
 import { maskNumbers } from '../../masking/masking.ts';
 import { type ByteSource, type Identity, openFile } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
-import { hidesAnything } from './columns.ts';
+import { hidesAnything, hidesByName } from './columns.ts';
 import { detectFormat, type DetectedFormat } from './detect.ts';
 import { codecOf } from './encodings.ts';
 import { createEncryptedCopies, type EncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
@@ -360,7 +360,13 @@ async function hideForeign(
   const hasOtherUnits = ownCodec.viewUnit !== codec.viewUnit || ownCodec.extendsAscii !== codec.extendsAscii;
   // Numbers that touch in a record are not told apart in a line of it.
   const isOther = own.value.records !== undefined && format.records === undefined;
-  if (!hasOtherUnits && !isOther && !(mayDivide && own.value.delimiter !== delimiter)) return format;
+  // Records have no names, by which a column may be hidden. Lines without columns have none to lose.
+  const losesNames =
+    own.value.records === undefined &&
+    format.records !== undefined &&
+    (own.value.width > 1 || (await hidesByName(bytes, own.value)));
+  if (!hasOtherUnits && !isOther && !losesNames && !(mayDivide && own.value.delimiter !== delimiter))
+    return format;
   return (await hidesAnything(bytes, own.value)) ? { ...format, hidesAll: true } : format;
 }
 
