@@ -235,7 +235,7 @@ export function createOutputRows({
         if (shownRows[nextShown] !== chunk.start.row + index) return false;
         nextShown += 1;
       }
-      const hasCells = table.width(index) > 0;
+      const hasCells = table.has(index, 0);
       // A record of another type has none that could stand in a table of another form.
       if (!hasCells && !output.keepsDelimiter) return false;
       output.begin(table, index);
