@@ -187,6 +187,16 @@ export const failureCodes = [
   'export.cells-lost', // cells have characters that the encoding has not; `subject`: how many, and in how many rows
   'export.remaining-reason', // values stay in clear in cells that were copied, and the administrator wants a reason
   'export.remaining-forbidden', // the same, and the administrator allows no such file
+  // a second person's approval
+  'approval.invalid', // not a request or an answer, or not in the form that the app writes
+  'approval.unsigned', // it, or the request in it, was changed or has no signature that holds
+  'approval.same-person', // who asks can't approve
+  'approval.signer', // its key was not introduced; `subject` is the fingerprint
+  'approval.declined', // `subject`: by whom
+  'approval.expired',
+  'approval.unknown', // to no request that waits here: of another workstation, or used
+  'approval.other-act', // `subject`: the first member that is not as it was asked for
+  'approval.too-many', // requests that wait; `subject` is their limit
   // reports
   'portal.sign-in', // nobody is signed in
   'portal.expired', // the sign-in has ended (401)
