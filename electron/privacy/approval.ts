@@ -51,7 +51,10 @@ interface ApprovalOptions {
 
 export interface Approvals {
   /** A signed request that is good for `validMs`. Failures: approval.too-many, keychain.*. */
-  ask(act: ApprovalAct, asked: { readonly by: string; readonly validMs: number }): Promise<Outcome<ApprovalRequest>>;
+  ask(
+    act: ApprovalAct,
+    asked: { readonly by: string; readonly validMs: number },
+  ): Promise<Outcome<ApprovalRequest>>;
   /** What a request says, for the other person. Failures: approval.invalid, approval.unsigned, approval.same-person, approval.expired, keychain.*. */
   read(bytes: Uint8Array): Promise<Outcome<ApprovalRequest>>;
   /** Failures: those of `read`. */
@@ -185,7 +188,11 @@ export function createApprovals({ key, approvers, state, clock }: ApprovalOption
     const now = await current();
     if (!now.ok) return now;
     const { latest, pending } = now.value;
-    if (Date.parse(request.validUntil) <= latest) return failed('approval.expired');
+    if (Date.parse(request.validUntil) <= latest) {
+      // Remembered with the refusal: otherwise the clock could be set back for a second try.
+      const saved = await state.write({ latest, pending });
+      return saved.ok ? failed('approval.expired') : saved;
+    }
     const hash = hashOf(request);
     if (!pending.some((waiting) => waiting.request === hash)) return failed('approval.unknown');
     const other = difference(request.act, act);
