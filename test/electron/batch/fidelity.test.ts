@@ -17,9 +17,9 @@ afterAll(() => app.close());
 it.each<[string, () => Case[]]>([
   ['csv-spectrum', spectrum],
   ['the big list of naughty strings', () => naughtyStrings().filter((_, i) => i % 8 === 0)],
-  ['files written by hand', () => writtenByHand().filter((_, i) => i % 2 === 0)],
-  ['random tables', () => random(120, 13)],
-  ['files as customers have them', () => customerFiles(1, 5).filter((_, i) => i % 2 === 0)],
+  ['files written by hand', () => writtenByHand().filter((_, i) => i % 4 === 0)],
+  ['random tables', () => random(40, 13)],
+  ['files as customers have them', () => customerFiles(1, 5).filter((_, i) => i % 5 === 0)],
 ])('changes no byte of %s', { timeout: 120_000 }, async (_, cases) => {
   const report = await runCases(app, cases());
   expect(report.differing).toEqual([]);
@@ -27,9 +27,9 @@ it.each<[string, () => Case[]]>([
 });
 
 it.each(Object.entries(containers))('changes no byte in %s', { timeout: 120_000 }, async (_, container) => {
-  const report = await runCases(app, random(10, 17), null, container);
+  const report = await runCases(app, random(5, 17), null, container);
   expect(report.differing).toEqual([]);
-  expect(report.identical).toBeGreaterThan(7);
+  expect(report.identical).toBeGreaterThan(3);
 });
 
 it('changes no byte of JSON but in mapped strings', { timeout: 120_000 }, async () => {
