@@ -83,6 +83,7 @@ export class ProfileAssistant {
 
   async test(policy: string, definition: string): Promise<void> {
     const value = this.value.take();
+    this.#begin();
     const outcome = await this.#api.call('connections.tryProfile', {
       id: this.id,
       edits: this.edits,
@@ -95,6 +96,7 @@ export class ProfileAssistant {
   }
 
   async save(): Promise<boolean> {
+    this.#begin();
     const outcome = await this.#api.call('connections.saveProfile', { id: this.id, edits: this.edits });
     this.#take(outcome);
     if (!outcome.ok || outcome.value === null) return false;
@@ -105,12 +107,14 @@ export class ProfileAssistant {
   }
 
   async export(): Promise<void> {
+    this.#begin();
     const outcome = await this.#api.call('connections.exportProfile', { id: this.id, edits: this.edits });
     this.#take(outcome);
     if (outcome.ok && outcome.value !== null) this.notice = `Written to ${outcome.value.name}.`;
   }
 
   async compare(): Promise<void> {
+    this.#begin();
     const outcome = await this.#api.call('connections.compareProfile', { id: this.id, edits: this.edits });
     this.#take(outcome);
     if (outcome.ok && outcome.value !== null) this.comparison = outcome.value;
@@ -118,14 +122,20 @@ export class ProfileAssistant {
 
   async #show(calling: Promise<Outcome<ProfileDraft | null>>): Promise<void> {
     const turn = ++this.#turn;
+    this.#begin();
     const outcome = await calling;
     if (turn !== this.#turn) return;
     this.#take(outcome);
     if (outcome.ok && outcome.value !== null) this.draft = outcome.value;
   }
 
-  #take(outcome: Outcome<unknown>): void {
-    this.failure = outcome.ok ? null : outcome.failure;
+  /** What the action before said is over. Not when an answer comes: a later action may have said something by then. */
+  #begin(): void {
+    this.failure = null;
     this.notice = '';
+  }
+
+  #take(outcome: Outcome<unknown>): void {
+    if (!outcome.ok) this.failure = outcome.failure;
   }
 }

@@ -81,9 +81,9 @@ export class ConnectionProfileController {
   }
 
   async #change<T>(id: string, change: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    this.notice = '';
     const outcome = await change();
     this.failure = outcome.ok ? null : outcome.failure;
-    this.notice = '';
     await this.#app.load();
     await this.show(id);
     return outcome;

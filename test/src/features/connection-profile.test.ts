@@ -60,3 +60,19 @@ it('a test that fails is no success', async () => {
   expect(controller.failure?.code).toBe('service.credentials');
   expect(controller.notice).toMatch(/the sign-in that tests it failed/);
 });
+
+it('what an action says stays when an action of before is answered later', async () => {
+  const declined = Promise.withResolvers<ReturnType<typeof done<null>>>();
+  const { controller } = await open({
+    answers: { 'connections.saveProfile': () => declined.promise },
+  });
+  controller.assist('acme-eu');
+  const assistant = controller.assistant;
+  if (assistant === null) throw new Error('no assistant');
+  const saved = assistant.save();
+  await assistant.export();
+  expect(assistant.notice).toMatch(/^Written to /);
+  declined.resolve(done(null));
+  expect(await saved).toBe(false);
+  expect(assistant.notice).toMatch(/^Written to /);
+});
