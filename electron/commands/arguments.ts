@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import * as schemas from '../contract/models/fields.ts';
 import { type CommandName, commands } from '../platform/command-line.ts';
 
 const options = {
@@ -92,6 +93,9 @@ export type Command =
   | { readonly name: '--attest'; readonly given: CommonArguments & AttestArguments }
   | { readonly name: '--sign-connections'; readonly given: CommonArguments & SignArguments };
 
+/** It would stand in no line of the log. */
+const caseAlone = 'A case is recorded with its reason: name that with --reason=.';
+
 /** A card number is cleartext: as an argument, everybody on this machine can read it. */
 const looksLikeCard = /^\d[\d -]{11,22}\d$/;
 
@@ -119,10 +123,16 @@ export function parseCommand(name: CommandName, args: readonly string[]): Comman
       return `Name the ${isStatement || name === 'compare' || name === 'inventory' ? 'file' : what} behind --${option}=.`;
   const common = { json: values.json ?? false, passphraseOnInput: values['passphrase-stdin'] ?? false };
   const caseReference = values.case ?? '';
-  const grounds = { caseReference, reason: values.reason ?? null };
+  const reason = values.reason ?? null;
+  if (values.case !== undefined && !schemas.caseReference.safeParse(caseReference).success)
+    return 'A case has at most 100 characters.';
+  if (reason !== null && !schemas.reason.safeParse(reason).success)
+    return 'A reason has at most 200 characters.';
+  const grounds = { caseReference, reason };
   const [first = '', ...rest] = positionals;
   switch (name) {
     case 'run': {
+      if (caseReference !== '' && reason === null) return caseAlone;
       if (first === '') return 'Name the saved mapping, and the file to run it on.';
       if (rest.length === 0) return `Name the file to run ${first} on.`;
       if (rest.includes('')) return 'A file has no name.';
@@ -142,6 +152,7 @@ export function parseCommand(name: CommandName, args: readonly string[]): Comman
       return { name, given: { ...common, token: first, policy, definition, caseReference } };
     }
     case 'export': {
+      if (caseReference !== '' && reason === null) return caseAlone;
       if (first === '') return 'Name the batch: tokendesk jobs lists them.';
       if (rest.length > 0) return 'One batch is exported at a time.';
       return { name, given: { ...common, ...grounds, job: first, out: values.out ?? null } };

@@ -9,7 +9,7 @@ import { newNotices, savedReading } from '../contract/saved-mapping.ts';
 import type { RunArguments } from './arguments.ts';
 import { type Asked, obscured, unlocked, valueOf, type Words } from './asked.ts';
 import { End, endOf, type ExitCode, exitCodes, gravestOf } from './ends.ts';
-import { endOfFile, type FileRun, requireFolder, resultLine, writeFile } from './write-file.ts';
+import { endOfFile, type FileRun, requireRoom, resultLine, writeFile } from './write-file.ts';
 import { chooseSheet, planOf, refuseGuesses, refuseNewFailures, refuseNews } from './file-checks.ts';
 
 export interface RunOptions {
@@ -104,7 +104,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     const decided = savedReading(mapping, preview);
     if (Object.keys(decided).length > 0) preview = await look(decided);
     const plan = planOf(mapping, preview);
-    requireFolder(folderOf(file, mapping));
+    requireRoom(folderOf(file, mapping), path.basename(file));
 
     const before = given.anew ? null : await value('batch.takeUp', { sourceId, plan, mapping: mapping.name });
     if (before !== null) {

@@ -10,7 +10,7 @@ import { type Command, parseCommand } from './arguments.ts';
 import { compareFiles } from './compare.ts';
 import { lookThroughFiles } from './inventory.ts';
 import { createCommandPlatform } from './command-platform.ts';
-import { End, exitCodes, type ExitCode } from './ends.ts';
+import { End, exitCodes, type ExitCode, gravestOf } from './ends.ts';
 import { exportJob, printJobs, printMask } from './questions.ts';
 import { runFiles, type RunOptions } from './run.ts';
 import { attest, signConnectionsFile } from './statements.ts';
@@ -51,9 +51,19 @@ export async function startCommand(
   const { stdin, stdout, stderr } = options.process;
   const command = parseCommand(name, args);
   if (typeof command === 'string') {
+    if (args.includes('--json')) {
+      const line: RunLine = { kind: 'end', exitCode: exitCodes.usage, sentence: command, code: null };
+      stdout.write(`${JSON.stringify(line)}\n`);
+    }
     stderr.write(`${command}\ntokendesk ${commands[name].usage}\n`);
     return exitCodes.usage;
   }
+  let isLost = false;
+  const lose = (error: NodeJS.ErrnoException): void => {
+    // Who stops reading, as `head` does, has what it wanted.
+    isLost ||= error.code !== 'EPIPE';
+  };
+  stdout.on('error', lose);
   const { given } = command;
   const opensFiles = 'filePassphraseOnInput' in given && given.filePassphraseOnInput;
   const wanted = Number(given.passphraseOnInput) + Number(opensFiles);
@@ -79,15 +89,24 @@ export async function startCommand(
   try {
     home = await waitForHome(options.takeHome, { signal: ended.signal, print });
     const secrets = { passphrase, filePassphrase };
-    return await inHome(command, secrets, { ...options, print, signal: ended.signal });
+    return await whenPrinted(await inHome(command, secrets, { ...options, print, signal: ended.signal }));
   } catch (error) {
     if (!(error instanceof End)) throw error;
     const { exitCode, code, message: sentence } = error;
     print({ kind: 'end', exitCode, sentence, code });
-    return exitCode;
+    return await whenPrinted(exitCode);
   } finally {
     home?.release();
+    stdout.off('error', lose);
     for (const signal of signals) options.process.off(signal, end);
+  }
+
+  /** The end, once all has left that was printed: what nobody got must not look like success. */
+  async function whenPrinted(exitCode: ExitCode): Promise<ExitCode> {
+    await new Promise((resolve) => stdout.write('', resolve));
+    if (!isLost) return exitCode;
+    stderr.write('What was printed could not be written, and is lost.\n');
+    return gravestOf([exitCode, exitCodes.broken]);
   }
 }
 

@@ -40,13 +40,21 @@ export async function signConnectionsFile({ file, out }: SignArguments, asking: 
   return exitCodes.done;
 }
 
+const keychainFailures = {
+  unavailable: 'keychain.unavailable',
+  locked: 'keychain.locked',
+  stalled: 'keychain.stalled',
+} as const;
+
 /** `tokendesk --attest`: prints the statement, or writes it to `out`. */
 export async function attest(
   { out }: AttestArguments,
   { facts, ...asking }: Asking & { readonly facts: () => Promise<WorkstationFacts> },
 ): Promise<ExitCode> {
   const { app, words, passphrase, statements, write, tell } = asking;
-  await unlocked(valueOf(app, words), passphrase);
+  const { keychain } = await unlocked(valueOf(app, words), passphrase);
+  // Without one the log can't be written either, which would be said as if the disk were full.
+  if (keychain !== 'ready') throw endOf({ code: keychainFailures[keychain] }, words.failure);
   const made = await statements.attest(await facts());
   if (!made.ok) throw endOf(made.failure, words.failure);
   if (out === null) write(textOf(made.value));

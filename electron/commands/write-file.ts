@@ -40,10 +40,14 @@ export async function writeFile(
     choice.format === 'workbook' ? '.xlsx' : choice.safety === 'source' ? textSuffix(ext) : '.csv';
   const base = path.join(out, `${name}_${choice.rows === 'matches' ? 'matches' : choice.content}`);
   const ending = packedEnding(suffix, choice.archive) + (passphrase === null ? '' : '.age');
-  let target = `${base}${ending}`;
-  for (let count = 2; fs.existsSync(target); count++) target = `${base}-${count}${ending}`;
-  app.exportTo(target);
-  const outcome = await app.ask('batch.export', { ...choice, grounds, passphrase, receipt: true });
+  const exportTo = (target: string) => {
+    app.exportTo(target);
+    return app.ask('batch.export', { ...choice, grounds, passphrase, receipt: true });
+  };
+  let outcome = await exportTo(`${base}${ending}`);
+  // The file or its receipt is there already, or another command is writing it.
+  for (let count = 2; !outcome.ok && outcome.failure.code === 'file.exists' && count < maxNames; count++)
+    outcome = await exportTo(`${base}-${count}${ending}`);
   // All was sent by now: whatever stands against the file is no refusal to begin.
   if (!outcome.ok)
     throw new End(
@@ -57,13 +61,39 @@ export async function writeFile(
   return exported;
 }
 
+/** A folder with so many results of one file is one that nobody looks after. */
+const maxNames = 10_000;
+
 /** Text keeps the ending of its source, unless it is one that programs take for a workbook's. */
 const textSuffix = (ext: string): string => (ext === '' || /^\.(?:xl|ods)/i.test(ext) ? '.csv' : ext);
 
-/** Refuses a folder that is not there, before anything is sent. */
+/** Refuses a folder that is not there, or in which nothing can be written, before anything is sent. */
 export function requireFolder(folder: string): void {
   if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new End(exitCodes.refused, `There is no folder ${folder}. Nothing was sent.`);
+  if (!canWrite(folder, `.tokendesk-${process.pid}`))
+    throw new End(exitCodes.refused, `Nothing can be written in ${folder}. Nothing was sent.`);
+}
+
+/** The same for the result of a file, whose name has to be one that the disk takes, with all that is put behind it. */
+export function requireRoom(folder: string, file: string): void {
+  requireFolder(folder);
+  if (!canWrite(folder, `${path.parse(file).name}_tokens.csv.receipt.json.${process.pid}`))
+    throw new End(
+      exitCodes.refused,
+      `The name ${file} is too long: that of its result would be longer. Give it a shorter one. Nothing was sent.`,
+    );
+}
+
+function canWrite(folder: string, name: string): boolean {
+  const file = path.join(folder, name);
+  try {
+    fs.closeSync(fs.openSync(file, 'wx', 0o600));
+    fs.rmSync(file);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function resultLine(file: string, { job, takenUp, exported }: FileRun, end: End): RunLine {

@@ -63,7 +63,7 @@ export const documentedSwitches: readonly Switch[] = switches.filter(({ text }) 
 const allowedNames = switches.flatMap(({ name, short }) => [name, ...(short === undefined ? [] : [short])]);
 
 /** Options of the two verifiers, and of nothing else; `-` is standard input. */
-const verifierOptions: readonly string[] = [
+export const verifierOptions: readonly string[] = [
   'checkpoint',
   'key',
   'keychain',
@@ -124,6 +124,23 @@ export const commands = {
 } as const;
 export type CommandName = keyof typeof commands;
 
+/** What the switches of the commands mean. */
+export const commandSwitches: Readonly<Record<(typeof commands)[CommandName]['switches'][number], string>> = {
+  out: 'Where the result goes: a folder, or of compare, inventory and statements a file. run: the folder of the last export by hand, else that of the file; export: the present one.',
+  sheet: 'The sheet of a workbook. The mapping’s own if not given.',
+  column: 'The column that is compared, by its name or number; once for all, or once for each file.',
+  json: 'Prints lines of JSON: resources/schemas/run-line.schema.json describes them.',
+  yes: 'Goes on where the window would ask: after a guess about the file, new notices or failures, a batch that paused itself, many rows of production.',
+  anew: 'Begins a batch of its own, where an earlier call of the same file would be taken up.',
+  policy: 'The policy of the connection, by its name.',
+  definition: 'The token definition, by its name.',
+  reason: 'Why, for what needs a reason. It is recorded.',
+  case: 'The case, recorded with the reason.',
+  'passphrase-stdin': 'The first line of standard input opens the lock.',
+  'file-passphrase-stdin':
+    'The next line of standard input opens files under a passphrase, and encrypts their results.',
+};
+
 export const isCommandName = (word: string): word is CommandName => Object.hasOwn(commands, word);
 const commandNames = Object.keys(commands).filter(isCommandName);
 
@@ -135,10 +152,10 @@ function readCommand(word: string): { readonly name: CommandName; readonly args:
 }
 
 /** Options of `--compare`, and of nothing else. */
-const compareOptions: readonly string[] = ['known-signers'];
+export const compareOptions: readonly string[] = ['known-signers'];
 
 /** Options of `--conformance`, and of nothing else. None of them is a secret. */
-const conformanceOptions: readonly string[] = ['base-url', 'ca', 'session-seconds', 'json', 'junit'];
+export const conformanceOptions: readonly string[] = ['base-url', 'ca', 'session-seconds', 'json', 'junit'];
 
 /** Name of the switch that an argument is for Chromium: with one dash as well, on Windows with a slash and in any case. */
 function switchName(argument: string, os: NodeJS.Platform): string | null {

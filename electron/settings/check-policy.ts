@@ -52,9 +52,14 @@ export async function checkPolicy(
       ? none
       : await checkConnections({ ...options, managed: checked.managed, local });
   const isWrong = checked.flaws.length + connections.flaws.length > 0;
+  const head =
+    checked.flaws.length > 0
+      ? [`${checked.source} can’t be used:`, ...checked.flaws.map((flaw) => `  ${flaw}`)]
+      : connections.flaws.length > 0
+        ? [`${checked.source}: the connections that it provides can’t be used.`, ...flawLines(connections)]
+        : [`${checked.source}: nothing is wrong.`];
   const lines = [
-    checked.flaws.length > 0 ? `${checked.source} can’t be used:` : `${checked.source}: nothing is wrong.`,
-    ...checked.flaws.map((flaw) => `  ${flaw}`),
+    ...head,
     '',
     ...settingLines(checked),
     ...(connections.source === null ? [] : ['', ...connectionLines(connections.source, connections)]),
@@ -134,8 +139,9 @@ function settingLines({ managed, sourceOf, flaws }: CheckedPolicy): string[] {
   });
 }
 
+const flawLines = ({ flaws }: CheckedConnections): string[] => flaws.map((flaw) => `  ${flaw}`);
+
 const connectionLines = (source: string, { names, flaws }: CheckedConnections): string[] => [
-  `Connections of ${source}${flaws.length === 0 ? ': nothing is wrong.' : ':'}`,
-  ...flaws.map((flaw) => `  ${flaw}`),
+  `Connections of ${source}${flaws.length === 0 ? ': nothing is wrong.' : ': see above.'}`,
   ...names.map((name) => `  ${name}`),
 ];

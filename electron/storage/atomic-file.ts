@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
-import { lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { link, lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
 import { createSerialQueue, type SerialQueue } from '../util/serial-queue.ts';
 import { syncFolder, writeAll } from './durable.ts';
-import { writeFailure } from './file-failures.ts';
+import { errorCode, writeFailure } from './file-failures.ts';
 
 /**
  * A file that is there whole or not at all: written beside its target as `.partial`, 0600, synced, then renamed. A
@@ -27,19 +27,59 @@ export const partialOf = (target: string): string => `${target}.partial`;
 /** The disk is kept busy while a file is written, or the last sync has all of it to do. */
 const syncEveryBytes = 8 * 1024 * 1024;
 
+/** So that nothing that is there is written over, by two programs at once either. */
+export interface NewFile {
+  /** What must not be there beside the target. */
+  readonly alone: readonly string[];
+}
+
+const refuseExisting = async (files: readonly string[]): Promise<void> => {
+  for (const file of files)
+    if ((await lstat(file).catch(() => null)) !== null)
+      throw Object.assign(new Error('A file is there already'), { code: 'EEXIST' });
+};
+
+/** File systems that have no links. */
+const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL'];
+
+/** Gives a file a name that is free. */
+async function moveToNew(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (!withoutLinks.includes(errorCode(error))) throw error;
+    await refuseExisting([to]);
+    await rename(from, to);
+    return;
+  }
+  await rm(from);
+}
+
 /**
  * Removes what an earlier write left as `.partial`. The folder must exist. One writer a target at a time: the earlier
- * of two fails. Failures carry the target's name as subject.
+ * of two fails. With `isNew` nothing is removed or replaced: file.exists where the target, its `.partial` or one of `alone` is
+ * there, so the later of two fails. Failures carry the target's name as subject.
  */
-export async function openAtomicFile(target: string): Promise<Outcome<AtomicFile>> {
+export async function openAtomicFile(
+  target: string,
+  isNew: NewFile | null = null,
+): Promise<Outcome<AtomicFile>> {
   const path = partialOf(target);
   const fail = (error: unknown) => writeFailure(error, basename(target));
   let handle: FileHandle;
   try {
     // A leftover is removed, not opened: it might be a link, or readable by others.
-    await rm(path, { force: true });
+    if (isNew === null) await rm(path, { force: true });
     handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   } catch (error) {
+    return fail(error);
+  }
+  try {
+    // Once `.partial` is this one's: who had it before may have finished meanwhile.
+    if (isNew !== null) await refuseExisting([target, ...isNew.alone]);
+  } catch (error) {
+    await handle.close();
+    await rm(path, { force: true });
     return fail(error);
   }
   let position = 0;
@@ -84,7 +124,8 @@ export async function openAtomicFile(target: string): Promise<Outcome<AtomicFile
         if (ready?.ok === false) return (broken = ready);
         if (!(await isInPlace())) return (broken = failed('file.unwritable', { subject: basename(target) }));
         await handle.close();
-        await rename(path, target);
+        if (isNew === null) await rename(path, target);
+        else await moveToNew(path, target);
         await syncFolder(dirname(target));
         return done(position);
       } catch (error) {

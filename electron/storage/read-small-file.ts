@@ -57,14 +57,15 @@ export async function readSmallFile(
   }
 }
 
-/** A small file that a person chose. Failures: file.unreadable, `unfit` (see `readSmallFile`), both with its name. */
+/** A small file that a person chose. Failures: file.gone, file.unreadable, `unfit` (see `readSmallFile`), both with its name. */
 export async function readChosenFile(
   file: string,
   { maxBytes, unfit }: { readonly maxBytes: number; readonly unfit: FailureCode },
 ): Promise<Outcome<Buffer>> {
   const read = await readSmallFile(file, { maxBytes });
   if (read.kind === 'read') return done(read.bytes);
-  return failed(read.kind === 'unfit' ? unfit : 'file.unreadable', {
+  const code = { unfit, missing: 'file.gone', unreadable: 'file.unreadable' } as const;
+  return failed(code[read.kind], {
     subject: path.basename(file).slice(0, 300),
   });
 }

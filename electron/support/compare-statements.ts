@@ -130,7 +130,13 @@ function newestOfEach(statements: readonly Statement[], { differences }: Finding
       differences.push(`${one.label}: its audit log is shorter than on ${before.said.made}`);
     newest.set(one.signer, one);
   }
-  return [...newest.values()].sort((a, b) => a.label.localeCompare(b.label));
+  const all = [...newest.values()].sort((a, b) => a.label.localeCompare(b.label));
+  // Machines that were copied have one name: then the signer tells them apart.
+  return all.map((one) =>
+    all.filter(({ label }) => label === one.label).length === 1
+      ? one
+      : { ...one, label: `${one.label}, ${one.signer.slice(0, 16)}` },
+  );
 }
 
 /** Those of one system: fuses, files and settings of others are others. */

@@ -1,4 +1,12 @@
-import { commands, documentedSwitches, shownSwitch } from '../../electron/platform/command-line.ts';
+import {
+  commands,
+  commandSwitches,
+  compareOptions,
+  conformanceOptions,
+  documentedSwitches,
+  shownSwitch,
+  verifierOptions,
+} from '../../electron/platform/command-line.ts';
 
 /* The man page and the completion of bash, made of the table that the app itself goes by. */
 
@@ -15,6 +23,12 @@ const roff = (text: string): string =>
 
 const entry = (what: string, text: string): string => `.TP\n.B ${roff(what)}\n${roff(text)}`;
 
+const listed = (options: readonly string[]): string =>
+  options
+    .filter((option) => option !== '')
+    .map((option) => `--${option}`)
+    .join(', ');
+
 /** Section 1, before it is compressed. */
 export function manPage(): string {
   return [
@@ -30,8 +44,13 @@ export function manPage(): string {
     'window, with the connection in use, its secrets and its limits, and write the same lines into the audit log.',
     '.SH COMMANDS',
     ...Object.entries(commands).map(([name, { text }]) => entry(name, text)),
+    '.SH SWITCHES OF THE COMMANDS',
+    ...Object.entries(commandSwitches).map(([name, text]) => entry(`--${name}`, text)),
     '.SH SWITCHES',
     ...documentedSwitches.map((one) => entry(shownSwitch(one), one.text ?? '')),
+    entry('--compare', `Takes also ${listed(compareOptions)}.`),
+    entry('--conformance', `Takes also ${listed(conformanceOptions)}.`),
+    entry('--verify-audit, --verify-evidence', `Take also ${listed(verifierOptions)}.`),
     '.SH EXIT STATUS',
     'Of the commands: 0 all rows succeeded, 2 wrong use, 3 finished with rows that failed, 4 paused, 5 refused before anything',
     'was sent, 6 broken off, 7 values in clear stay in the file. Of the verifiers: 0 valid, 1 not valid, 2 could not be checked,',
@@ -56,6 +75,15 @@ export function bashCompletion(): string {
     const words = switches.map((one) => `--${one}${usage.includes(`--${one}=`) ? '=' : ''}`);
     return `    ${name}) switches='${words.join(' ')}' ;;`;
   });
+  const behind = {
+    '--compare*': compareOptions,
+    '--conformance*': conformanceOptions,
+    '--verify-audit* | --verify-evidence*': verifierOptions.filter((option) => option !== ''),
+  };
+  const ofSwitch = Object.entries(behind).map(
+    ([pattern, options]) =>
+      `    ${pattern}) switches='${options.map((option) => `--${option}`).join(' ')}' ;;`,
+  );
   const own = [
     ...documentedSwitches.map(({ name, value }) => `--${name}${value === undefined ? '' : '='}`),
     ...names.filter((name) => name.startsWith('-')),
@@ -65,11 +93,11 @@ _tokendesk() {
   local word=\${COMP_WORDS[COMP_CWORD]} command='' switches='' at
   for ((at = 1; at < COMP_CWORD; at++)); do
     case \${COMP_WORDS[at]} in
-    ${names.join(' | ')}) command=\${COMP_WORDS[at]} && break ;;
+    ${[...names, ...Object.keys(behind)].join(' | ')}) command=\${COMP_WORDS[at]} && break ;;
     esac
   done
   case $command in
-${ofCommand.join('\n')}
+${[...ofCommand, ...ofSwitch].join('\n')}
     *) switches='${own.join(' ')}' ;;
   esac
   if [[ $word == -* ]]; then

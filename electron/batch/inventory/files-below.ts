@@ -1,7 +1,10 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { done, type Outcome } from '../../contract/errors.ts';
+import { receiptFile } from '../../evidence/receipt.ts';
 import { readFailure } from '../../storage/file-failures.ts';
+
+const receiptEnding = receiptFile('');
 
 export interface NamedFile {
   readonly path: string;
@@ -11,7 +14,7 @@ export interface NamedFile {
 
 /**
  * A file itself, or the files of a folder and of those in it, by their names. Links are not followed: they may lead out of it,
- * or in a circle. Failures: file.*.
+ * or in a circle; the app's own receipts, which are no tables, are left out. Failures: file.*.
  */
 export async function filesBelow(root: string): Promise<Outcome<NamedFile[]>> {
   const found: NamedFile[] = [];
@@ -20,7 +23,7 @@ export async function filesBelow(root: string): Promise<Outcome<NamedFile[]>> {
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const own = { path: path.join(folder, entry.name), name: path.posix.join(name, entry.name) };
       if (entry.isDirectory()) await walk(own.path, own.name);
-      else if (entry.isFile()) found.push(own);
+      else if (entry.isFile() && !entry.name.endsWith(receiptEnding)) found.push(own);
     }
   };
   try {

@@ -122,8 +122,8 @@ export function createInventory(options: InventoryOptions) {
     const files: NamedFile[] = [];
     for (const root of roots) {
       const below = await filesBelow(root);
-      if (!below.ok) return below;
-      files.push(...below.value);
+      // It is named among the others when it is opened.
+      files.push(...(below.ok ? below.value : [{ path: root, name: path.basename(root) }]));
     }
     return files.length === 0 ? failed('file.empty') : done(files);
   }

@@ -125,8 +125,7 @@ export async function exportJob(
   };
   if (act !== null) return options.gate.open(act, { fetch: () => done(null), give: (_, add) => write(add) });
   const line = { ...exportLine(spec, choice), rows: rowsOfLine(choice, store.tally), cleartext: false };
-  const reason = options.managed.remainingCleartext === 'reason' ? groundsOfLine(choice) : {};
-  return options.audit.record({ ...line, ...reason, action: 'Export' }, write);
+  return options.audit.record({ ...line, ...groundsOfLine(choice), action: 'Export' }, write);
 }
 
 /** What stays in clear in a file that would be written so; null for one in clear. Failures: job.*, and those of `look`. */
@@ -398,7 +397,10 @@ async function writeFile(
   const inner = basename(target).replace(/(?:\.age|\.zip)+$/i, '');
   const ending = endingOf(choice, job.spec.format, inner);
   const nameInside = inner.endsWith(ending) ? inner : inner + ending;
-  const output = await openOutputFile(target, { passphrase, workFactor: scryptCost, archive, nameInside });
+  // A command chooses the name itself: nobody was asked whether a file may be replaced.
+  const isNew = receipt === null ? null : { alone: [receiptFile(target)] };
+  const wrapping = { passphrase, workFactor: scryptCost, archive, nameInside, isNew };
+  const output = await openOutputFile(target, wrapping);
   if (!output.ok) return output;
   const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
   const written = await write(file);
@@ -421,7 +423,7 @@ async function writeFile(
   });
   if (bytes.ok) return done({ ...written.value, bytes: bytes.value, ...(signed && { receipt: signed }) });
   // It is of a file that is not there.
-  if (signed !== undefined && !existsSync(target))
+  if (signed !== undefined && (bytes.failure.code === 'file.exists' || !existsSync(target)))
     await rm(receiptFile(target), { force: true }).catch(() => undefined);
   return abandon(file, bytes);
 }

@@ -6,7 +6,7 @@ import { ZipFile } from 'yazl';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
 import type { Archive } from '../../contract/models/packed.ts';
 import { passphraseRecipient } from '../../storage/age-passphrase.ts';
-import { openAtomicFile, type AtomicFile } from '../../storage/atomic-file.ts';
+import { openAtomicFile, type AtomicFile, type NewFile } from '../../storage/atomic-file.ts';
 
 /** What is put around an export. */
 interface Wrapping {
@@ -16,18 +16,20 @@ interface Wrapping {
   readonly archive?: Archive | null | undefined;
   /** What the file in a ZIP archive is called. */
   readonly nameInside?: string | undefined;
+  /** See `openAtomicFile`. */
+  readonly isNew?: NewFile | null;
 }
 
 /**
  * An export's file; in an archive, with a passphrase, or both, compressed and then encrypted in the age format as it is
- * written, so that no cleartext touches the disk. Failures: file.disk-full, file.unwritable; from writing in something
+ * written, so that no cleartext touches the disk. Failures: file.disk-full, file.unwritable, file.exists; from writing in something
  * also export.encryption.
  */
 export async function openOutputFile(
   target: string,
-  { passphrase, workFactor, archive = null, nameInside = 'table.csv' }: Wrapping,
+  { passphrase, workFactor, archive = null, nameInside = 'table.csv', isNew = null }: Wrapping,
 ): Promise<Outcome<AtomicFile>> {
-  const file = await openAtomicFile(target);
+  const file = await openAtomicFile(target, isNew);
   if (!file.ok) return file;
   let output = file.value;
   if (passphrase !== null) {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseCommand } from '../../../electron/commands/arguments.ts';
@@ -82,6 +82,16 @@ const wrongUses: readonly (readonly [words: () => string[], code: number, senten
   [() => ['run', 'Cards', 'a.csv', '--out='], 2, 'Name the folder behind --out=.'],
   [() => ['run', 'Cards', 'a.xlsx', '--sheet='], 2, 'Name the sheet behind --sheet=.'],
   [() => ['run', 'Cards', 'a.csv', '--reason='], 2, 'Name the reason behind --reason=.'],
+  [() => ['run', 'Cards', file('c.csv'), '--case=CASE-1'], 2, 'A case is recorded with its reason'],
+  [() => ['export', 'ffff', '--case=CASE-1'], 2, 'A case is recorded with its reason'],
+  [() => ['run', 'Cards', 'a.csv', '--reason=x', `--case=${'9'.repeat(101)}`], 2, 'A case has at most 100'],
+  [() => ['run', 'Cards', 'a.csv', `--reason=${'x'.repeat(201)}`], 2, 'A reason has at most 200'],
+  [() => ['run', 'Cards', file(`${'n'.repeat(240)}.csv`)], 5, 'is too long'],
+  [
+    () => ['run', 'Cards', file('p.csv'), '--out=/proc'],
+    5,
+    'Nothing can be written in /proc. Nothing was sent.',
+  ],
   [() => ['run', 'Cards', 'a.csv', '--json=1'], 2, 'A switch of this command has no value'],
   [() => ['run', 'Cards', 'a.csv', '--case'], 2, 'A switch of this command has no value'],
   [() => ['run', 'cards', file('a.csv')], 2, 'There is no saved mapping cards. Saved are: Cards.'],
@@ -131,7 +141,6 @@ const wrongUses: readonly (readonly [words: () => string[], code: number, senten
   [() => ['inventory', 'a.csv', '--out=a.pdf'], 2, 'ends with .csv or .html'],
   [() => ['inventory', 'a.csv', '--yes'], 2, 'There is a switch that this command does not have.'],
   [() => ['inventory', 'a.csv', '--out=/nowhere/at/a.csv'], 5, 'There is no folder /nowhere/at.'],
-  [() => ['inventory', path.join(command.folder, 'none')], 6, 'is no longer there'],
   [() => ['--attest', 'all'], 2, 'Nothing is named behind it but switches.'],
   [() => ['--attest', '--out='], 2, 'Name the file behind --out=.'],
   [() => ['--sign-connections'], 2, 'Name the file of connections to sign.'],
@@ -340,6 +349,88 @@ test('a folder is looked through, its counts are written as CSV and HTML, and no
   expect(written).toContain('a.csv,,2,card,2,0,1,0,,1,0,1,0,0,,0,0,,0,0,,');
   for (const value of ['4111118124045251', 'ann@example.org', '••'])
     expect(written + printed).not.toContain(value);
+});
+
+test('what is not there is named, and the others are counted; receipts are no tables', async () => {
+  const folder = path.join(command.folder, 'with-receipt');
+  fs.mkdirSync(folder);
+  fs.writeFileSync(path.join(folder, 'a.csv'), 'id\n1\n');
+  fs.writeFileSync(path.join(folder, 'a.csv.receipt.json'), '{}');
+  const none = path.join(command.folder, 'none.csv');
+  const { code, lines } = await call('inventory', folder, none);
+  expect(code).toBe(exitCodes.broken);
+  const [line] = lines.filter(({ kind }) => kind === 'inventory');
+  expect(line?.kind === 'inventory' && line.files.map(({ name, failure }) => [name, failure?.code])).toEqual([
+    ['with-receipt/a.csv', undefined],
+    ['none.csv', 'file.gone'],
+  ]);
+});
+
+test('nothing that is there is written over: no file, no receipt whose file was taken away, and no link', async () => {
+  const out = path.join(command.folder, 'taken');
+  fs.mkdirSync(out);
+  const source = file('may.csv', monthRows(4));
+  expect((await call('run', 'Cards', source, `--out=${out}`)).code).toBe(0);
+  const receipt = fs.readFileSync(path.join(out, 'may_tokens.csv.receipt.json'), 'utf8');
+  fs.rmSync(path.join(out, 'may_tokens.csv'));
+  fs.symlinkSync('/nowhere/at/all', path.join(out, 'may_tokens-2.csv'));
+  fs.writeFileSync(path.join(out, 'may_tokens-3.csv.partial'), 'of another command');
+  const again = await call('run', 'Cards', source, `--out=${out}`);
+  expect([again.code, again.sentence]).toEqual([0, expect.stringContaining('may_tokens-4.csv')]);
+  expect(fs.readFileSync(path.join(out, 'may_tokens.csv.receipt.json'), 'utf8')).toBe(receipt);
+  expect(fs.readlinkSync(path.join(out, 'may_tokens-2.csv'))).toBe('/nowhere/at/all');
+  expect(fs.readFileSync(path.join(out, 'may_tokens-3.csv.partial'), 'utf8')).toBe('of another command');
+  expect(fs.readdirSync(out).sort()).toEqual([
+    'may_tokens-2.csv',
+    'may_tokens-3.csv.partial',
+    'may_tokens-4.csv',
+    'may_tokens-4.csv.receipt.json',
+    'may_tokens.csv.receipt.json',
+  ]);
+});
+
+test('a reason and a case stand in the log, where the file has no value in clear either', async () => {
+  const words = ['run', 'Cards', file('june.csv', monthRows(2)), '--reason=Audit of June', '--case=CASE-77'];
+  expect((await call(...words)).code).toBe(0);
+  const lines = command.audit().filter(({ caseReference }) => caseReference === 'CASE-77');
+  expect(lines).toEqual([expect.objectContaining({ action: 'Export', reason: 'Audit of June' })]);
+});
+
+test('what could not be printed is said to be lost, and wrong use is a line of JSON too', async () => {
+  const start = (args: readonly string[], failure: string | null) => {
+    const stdout = new Writable({
+      write(_piece, _encoding, done) {
+        done(failure === null ? null : Object.assign(new Error(failure), { code: failure }));
+      },
+    });
+    const stderr = new PassThrough();
+    const program = Object.assign(new EventEmitter(), {
+      env: {},
+      stdin: Readable.from([]),
+      stdout: failure === null ? new PassThrough() : stdout,
+      stderr,
+    });
+    stdout.on('error', () => undefined);
+    const ended = startCommand('jobs', args, {
+      process: program as never,
+      takeHome: () => ({ release: () => undefined }),
+      open: () => Promise.resolve('Refused by a rule.'),
+      words: { failure: sentenceFor, notice: formatNotice },
+    } as never);
+    return ended.then((code) => ({
+      code,
+      out: failure === null ? String((program.stdout as PassThrough).read() ?? '') : '',
+      error: String(stderr.read() ?? ''),
+    }));
+  };
+  expect(await start(['--json'], 'ENOSPC')).toMatchObject({
+    code: exitCodes.broken,
+    error: 'What was printed could not be written, and is lost.\n',
+  });
+  expect((await start(['--json'], 'EPIPE')).code).toBe(exitCodes.refused);
+  const wrong = await start(['--json', '--nothing'], null);
+  expect(runLine.parse(JSON.parse(wrong.out))).toMatchObject({ kind: 'end', exitCode: exitCodes.usage });
+  expect(wrong.error).toContain('There is a switch that this command does not have.');
 });
 
 test('a command without a session is told what it lacks', () => {

@@ -46,6 +46,28 @@ async function ended(act: (asking: Parameters<typeof signConnectionsFile>[1]) =>
   return { code, written, told };
 }
 
+test('without a keychain a statement says so, and not that the disk is full', async () => {
+  const without = await openCommand({
+    options: { loadKeytar: () => Promise.reject(new Error('no bus')) },
+  });
+  try {
+    const { code, told } = await ended((asking) =>
+      attest(
+        { out: null },
+        {
+          ...asking,
+          app: without.app,
+          statements: without.whole.statements,
+          facts: () => Promise.resolve(facts),
+        },
+      ),
+    );
+    expect([code, told]).toEqual([6, expect.stringContaining('No keychain answers this command')]);
+  } finally {
+    await without.close();
+  }
+});
+
 test('a file of connections is signed beside it, by the key that the command names', async () => {
   const file = path.join(command.folder, 'connections.json');
   const content = { format: 'tokendesk-connections', version: 1, connections: [], mappings: [] };

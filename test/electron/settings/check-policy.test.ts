@@ -139,9 +139,12 @@ describe('the connections that a policy provides', () => {
       ),
     ]);
     fs.writeFileSync(path.join(folder, 'policy.json'), '{"allowedHosts":["eu.acme.example"]}');
-    expect((await checkPolicy({ ...checking, file: null })).text).toContain(
-      `Connections of ${beside}:\n  Beta: its host beta.example is none of allowedHosts\n  Acme\n`,
+    const wrongHost = (await checkPolicy({ ...checking, file: null })).text;
+    expect(wrongHost).toContain(
+      `: the connections that it provides can’t be used.\n  Beta: its host beta.example is none of allowedHosts\n\n`,
     );
+    expect(wrongHost).toContain(`Connections of ${beside}: see above.\n  Acme\n`);
+    expect(wrongHost).not.toContain('nothing is wrong');
     fs.rmSync(beside);
   });
 });

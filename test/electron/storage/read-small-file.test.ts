@@ -87,6 +87,6 @@ test('of a chosen file the caller’s code says that it does not fit, with its n
     failed('certificate.invalid', { subject: 'large.p12' }),
   );
   expect(await readChosenFile(path.join(folder, 'none.p12'), options)).toEqual(
-    failed('file.unreadable', { subject: 'none.p12' }),
+    failed('file.gone', { subject: 'none.p12' }),
   );
 });
