@@ -124,7 +124,10 @@ export function createParser({ worker, clock, limits }: ParserOptions): Parser {
           if (!created.ok) return created;
           file = created.value;
         } else if (message.step === 'write') {
-          return file?.write(Buffer.from(message.bytes.buffer)) ?? failed('file.unwritable');
+          return (
+            file?.write(Buffer.from(message.bytes.buffer, 0, message.bytes.length)) ??
+            failed('file.unwritable')
+          );
         } else if (message.step === 'finish') {
           const finished = await (file?.finish() ?? failed('file.unwritable'));
           if (!finished.ok) return finished;

@@ -51,18 +51,40 @@ function ask(message: OutputMessage, moved?: readonly ArrayBuffer[]): Promise<Ou
 async function createOutput(): Promise<Outcome<EncryptedFileWriter>> {
   const created = await ask({ kind: 'output', step: 'create' });
   if (!created.ok) return created;
+  /** Of its own memory, which moves along; small buffers share theirs with others. */
+  let piece = new Uint8Array(pieceBytes);
+  let filled = 0;
+  /** The answer to the piece before: the main process encrypts it while the next one is read. */
+  let asked: Promise<Outcome<null>> = Promise.resolve(done(null));
+  async function send(): Promise<Outcome<null>> {
+    const before = await asked;
+    if (!before.ok) return before;
+    const bytes = piece.subarray(0, filled);
+    piece = new Uint8Array(pieceBytes);
+    filled = 0;
+    asked = ask({ kind: 'output', step: 'write', bytes }, [bytes.buffer]);
+    return before;
+  }
   return done({
     async write(bytes) {
-      for (let at = 0; at < bytes.length; at += pieceBytes) {
-        // A copy: small buffers share their memory with others, which must not move along.
-        const piece = new Uint8Array(bytes.subarray(at, at + pieceBytes));
-        const written = await ask({ kind: 'output', step: 'write', bytes: piece }, [piece.buffer]);
-        if (!written.ok) return written;
+      for (let at = 0; at < bytes.length;) {
+        const part = bytes.subarray(at, at + pieceBytes - filled);
+        piece.set(part, filled);
+        filled += part.length;
+        at += part.length;
+        if (filled < pieceBytes) break;
+        const sent = await send();
+        if (!sent.ok) return sent;
       }
       return done(null);
     },
-    finish: () => ask({ kind: 'output', step: 'finish' }),
+    async finish() {
+      const sent = filled > 0 ? await send() : done(null);
+      const written = sent.ok ? await asked : sent;
+      return written.ok ? ask({ kind: 'output', step: 'finish' }) : written;
+    },
     async abandon() {
+      await asked;
       await ask({ kind: 'output', step: 'abandon' });
     },
   });

@@ -77,19 +77,31 @@ type Transform = (
   bytes: ReadableStream<Uint8Array>,
 ) => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>;
 
+/** What a transform gives comes in small pieces, and a write costs what it costs whatever its size. */
+const writeBytes = 512 * 1024;
+
 /** Writes what `transform` makes of the bytes. Failures besides those of `file`: export.encryption where it throws. */
 export function transformFile(file: AtomicFile, transform: Transform): AtomicFile {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const result: { failure?: { ok: false; failure: Failure } } = {};
   const copying = (async (): Promise<void> => {
+    let pieces: Uint8Array[] = [];
+    let length = 0;
+    const flush = async (): Promise<boolean> => {
+      const bytes = Buffer.concat(pieces, length);
+      pieces = [];
+      length = 0;
+      const outcome = await file.write(bytes);
+      if (!outcome.ok) result.failure = outcome;
+      return outcome.ok;
+    };
     for await (const bytes of await transform(readable)) {
-      const outcome = await file.write(Buffer.from(bytes));
-      if (!outcome.ok) {
-        result.failure = outcome;
-        return;
-      }
+      pieces.push(bytes);
+      length += bytes.length;
+      if (length >= writeBytes && !(await flush())) return;
     }
+    if (length > 0) await flush();
   })();
   const settled = copying.catch(() => {
     // Only what transforms throws: writing answers with a failure.
