@@ -174,7 +174,7 @@ describe('expressions', () => {
     const asked = parserWith().matchPatterns([slowPattern], texts);
     await vi.waitFor(() => {
       expect(deadlines.map(({ ms }) => ms)).toEqual([parserLimits.patternsMs]);
-    });
+    }, 20_000);
     deadlines[0]?.run();
     expect(codeOf(await asked)).toBe('pattern.slow');
   });
