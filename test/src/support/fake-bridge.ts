@@ -547,6 +547,7 @@ function defaultAnswers(
     'compare.files': () => failed('file.unknown'),
     'compare.stop': () => done({}),
     'inventory.look': () => failed('file.unknown'),
+    'inventory.drop': () => failed('file.unknown'),
     'inventory.save': () => failed('inventory.none'),
     'inventory.stop': () => done({}),
     'batch.takeUp': () => done(null),
