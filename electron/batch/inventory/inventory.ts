@@ -136,7 +136,8 @@ export function createInventory(options: InventoryOptions) {
       if (!below.ok) return below;
       files.push(...below.value);
     }
-    return files.length === 0 ? failed('file.empty') : done(files);
+    const subject = maskNumbers(path.basename(roots[0] ?? '')).slice(0, 300);
+    return files.length === 0 ? failed('file.empty', { subject }) : done(files);
   }
 
   /** Sends how far all of them are, now and then. */

@@ -66,11 +66,11 @@ export class BatchController {
     );
   }
 
-  async drop(files: readonly File[], hasFolder = false): Promise<void> {
+  async drop(files: readonly File[], areFolders = false): Promise<void> {
     const [file, ...others] = files;
     if (file === undefined) return;
-    // A folder is no batch.
-    if (hasFolder && this.inventory === null) this.#openInventory();
+    // Folders are no batch.
+    if (areFolders && this.inventory === null) this.#openInventory();
     if (this.inventory !== null) await this.inventory.drop(files);
     else if (files.length > maxFiles)
       this.failure = { code: 'queue.too-many', subject: formatCount(maxFiles) };

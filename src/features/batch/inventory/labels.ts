@@ -5,6 +5,7 @@ import type {
   InventoryColumn,
   InventoryFile,
 } from '../../../../electron/contract/models/inventory.ts';
+import { sentenceFor } from '../../../messages/messages.ts';
 import { formatCount, formatRows, formatUnits } from '../../../lib/format.ts';
 
 export type InventoryKind = (typeof inventoryKinds)[number];
@@ -73,6 +74,15 @@ export function cellsToSend({ columns }: InventoryFile): number | null {
 
 export const fileLabel = ({ name, sheet }: Pick<InventoryFile, 'name' | 'sheet'>): string =>
   sheet === null ? name : `${name}, sheet ${sheet}`;
+
+/** Why a file was not read to its end. */
+export const formatUnread = ({ failure, columns }: InventoryFile): string => {
+  if (failure === null) return '';
+  // The message of a batch's file says how to go on with the batch.
+  const sentence =
+    failure.code === 'file.changed' ? 'It was changed while it was read.' : sentenceFor(failure);
+  return columns.length === 0 ? sentence : `${sentence} Counted is what was read before.`;
+};
 
 export const unreadFiles = ({ files }: Inventory): number =>
   files.filter(({ failure }) => failure !== null).length;
