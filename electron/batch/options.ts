@@ -28,7 +28,14 @@ export interface BatchOptions {
   readonly parser: Pick<Parser, 'readPacked' | 'matchPatterns'>;
   readonly platform: Pick<
     Platform,
-    'chooseFile' | 'chooseFiles' | 'chooseFolder' | 'chooseTarget' | 'droppedFile' | 'send' | 'showInFolder'
+    | 'chooseFile'
+    | 'chooseFiles'
+    | 'chooseFolder'
+    | 'chooseTarget'
+    | 'droppedFile'
+    | 'droppedFolder'
+    | 'send'
+    | 'showInFolder'
   >;
   readonly store: Pick<Store<SettingsDocument>, 'read' | 'write'>;
   /** What an administrator has fixed. */

@@ -44,6 +44,8 @@ export function createCommandPlatform({ origin, env, ...given }: CommandPlatform
     },
     // Named on the command line by the person, as in a dialog.
     droppedFile: (reference) => Promise.resolve(reference),
+    // A command is given folders as its files.
+    droppedFolder: () => Promise.resolve(null),
     openFolder: () => Promise.resolve(false),
     showInFolder: () => false,
     restartToWipe: () => false,

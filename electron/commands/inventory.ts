@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { inventoryKinds, type Inventory, type InventoryFile } from '../contract/models/inventory.ts';
+import { inventoryKinds } from '../contract/inventory-kinds.ts';
+import type { Inventory, InventoryFile } from '../contract/models/inventory.ts';
 import type { InventoryArguments } from './arguments.ts';
 import { printable, unlocked, valueOf, type Words } from './asked.ts';
 import { End, type ExitCode, exitCodes } from './ends.ts';
@@ -27,7 +28,7 @@ export async function lookThroughFiles(
   try {
     if (signal.aborted) throw new End(exitCodes.paused, 'It was ended before anything was looked through.');
     const references = given.paths.map((one) => path.resolve(one));
-    const found = await value('inventory.look', { source: { of: 'paths', references } });
+    const found = await value('inventory.drop', { references });
     if (found === null) throw new End(exitCodes.refused, 'Nothing was looked through.');
     let written: string | null = null;
     if (out !== null) {

@@ -33,7 +33,7 @@ import {
   takenChanges,
 } from './models/batch.ts';
 import { comparedSide, comparison } from './models/compared.ts';
-import { inventory, inventoryForm, inventorySource } from './models/inventory.ts';
+import { droppedForInventory, inventory, inventoryForm, inventorySource } from './models/inventory.ts';
 import { mapping } from './models/mapping.ts';
 import { openedFiles, queue, queueExportChoice, queueExported } from './models/queue.ts';
 import { maxFiles } from './queue-limits.ts';
@@ -498,11 +498,13 @@ export const calls = {
   ),
   'compare.stop': call(nothing, nothing),
   /**
-   * Counts what files hold, before anything is sent; null when the person chose no folder. `inventory.progress` events say how
-   * far it is. Another look ends this one. Failures: service.cancelled; of an open source file.*, plan.column-unknown. A file that
-   * was named by its path has its failure in its own counts.
+   * Counts what files hold, before anything is sent; null when the person chose none. `inventory.progress` events say how far
+   * it is. Another look ends this one. Failures: service.cancelled, file.empty where a folder has no file; of an open source
+   * file.*, plan.*. A file that was chosen or dropped has its failure in its own counts.
    */
   'inventory.look': call(z.strictObject({ source: inventorySource }), inventory.nullable()),
+  /** The same of what was dropped. A folder is asked for in a dialog at it: its path could be any. Failure: file.refused. */
+  'inventory.drop': call(droppedForInventory, inventory.nullable(), { files: 'several' }),
   /** Writes what was counted last where the person says; null when they changed their mind. Failures: inventory.none, file.*. */
   'inventory.save': call(
     z.strictObject({ form: inventoryForm }),

@@ -27,6 +27,14 @@ export const commands = {
     palette: 'Open a file',
     synonyms: 'choose load csv excel table batch',
   },
+  inventory: {
+    scope: 'everywhere',
+    keys: ['Ctrl I'],
+    label: 'Show what is in a file',
+    menu: 'What is in these files…',
+    palette: 'What is in these files?',
+    synonyms: 'inventory count cards ssn iban mail folder look through pci scan find',
+  },
   palette: {
     scope: 'everywhere',
     keys: ['Ctrl K'],

@@ -130,7 +130,7 @@ interface Window {
 }
 
 function mayBeCard(read: Digits, { from, end, cuts, search }: Window): boolean {
-  const { digits, at } = read;
+  const { digits } = read;
   const first = digits[from] ?? 0;
   const length = end - from;
   const isEdge = (digit: number): boolean => cuts === null || cuts[digit] === cut.edge;
@@ -146,12 +146,19 @@ function mayBeCard(read: Digits, { from, end, cuts, search }: Window): boolean {
   }
   const isJoined =
     length >= 15 &&
-    (at[end - 1] ?? 0) - (at[from] ?? 0) === length - 1 &&
+    isOnePiece(read, from, length) &&
     (isEdge(from) || isEdge(end)) &&
     (cuts?.[from] === cut.within || cuts?.[end] === cut.within);
-  const isInFours = length === 16 && [4, 8, 12].every((digits) => isEdge(from + digits));
+  const isInFours =
+    length === 16 &&
+    [4, 8, 12].every((digit) => isEdge(from + digit)) &&
+    // The parts of a date are two digits each, and two of them four.
+    (search !== 'issued' || [0, 4, 8, 12].every((digit) => isOnePiece(read, from + digit, 4)));
   return (isJoined || isInFours) && isIssued(digits, from, length);
 }
+
+const isOnePiece = ({ at }: Digits, from: number, length: number): boolean =>
+  (at[from + length - 1] ?? 0) - (at[from] ?? 0) === length - 1;
 
 /**
  * Whether so many digits stand as a card's do. A part of a list of small numbers, a telephone's number, an article's (EAN)

@@ -30,6 +30,21 @@ const digitsAlone = /^[0-9]+$/;
 const numbersAlone = /^[ -$'-?[\]^_`{|}~]*$/;
 /** As nearly all are written, with nothing but letters in its domain. */
 const addressAlone = /^[A-Za-z0-9._-]+@[A-Za-z-]+(?:\.[A-Za-z-]+)*\.[A-Za-z]{2,}$/;
+const hostNumber = /^(?:\[|\d{1,3}(?:\.\d{1,3}){3}(?![\p{L}\d.]))/u;
+
+/**
+ * The masks hide whatever has an @ between two signs. Counted is none in whose domain no part begins with a letter, nor a number
+ * at a number behind a word: a price (`2@5.00`, `2@EUR5.00`) or a version (`zod@3.2.1`).
+ */
+function isAddress(found: string): boolean {
+  const [local = '', ...domains] = found.split('@').map((one) => one.trim());
+  const hasLetter = /\p{L}/u.test(local);
+  return domains.some((domain) => {
+    if (hostNumber.test(domain)) return true;
+    const labels = domain.split('.');
+    return labels.some((label) => /^\p{L}/u.test(label)) && (hasLetter || !/^\d/.test(labels.at(-1) ?? ''));
+  });
+}
 
 /**
  * Tells each value of a cell. `namedSsn`: its column is named so, and nine digits in one piece are an SSN. The first three cases
@@ -61,7 +76,7 @@ function visitReadings(text: string, { visit, visitSsn, namedSsn }: Visits): voi
   const seen: VisitValue = (kind, value) => {
     if (kind === 'card') cards++;
     if (kind === 'ssn') visitSsn(value);
-    else visit(kind, value);
+    else if (kind !== 'email' || isAddress(value)) visit(kind, value);
   };
   const look = (part: string): string => {
     const masked = maskPart(part, 'issued', seen);

@@ -261,6 +261,11 @@ export function createElectronPlatform(
       return response === 0 ? true : null;
     },
     droppedFile: (reference) => Promise.resolve(isDroppable(reference, os) ? reference : null),
+    async droppedFolder(reference) {
+      if (!isPlainPath(reference, os)) return null;
+      const stat = await fs.promises.stat(reference).catch(() => null);
+      return stat?.isDirectory() === true ? reference : null;
+    },
     async openFolder(folder) {
       // Answers with an error message, which may hold the path.
       return (await shell.openPath(folder)) === '';
@@ -391,11 +396,20 @@ export function useHome(
 const windowsDevice = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(\.|$)/i;
 
 /**
- * Whether a path may be that of a dropped file. The preload makes it from a File, but a compromised window could send
- * one of its own: not a host's (opening `\\\\host` sends the person's hash), a device's, a hidden file's or folder's, or
- * one named otherwise than what people exchange. Whoever needs another one chooses it in the dialog.
+ * Whether a path may be that of a dropped file: one that is named as what people exchange. Whoever needs another one chooses it
+ * in the dialog.
  */
 export function isDroppable(reference: string, os: NodeJS.Platform): boolean {
+  const paths = os === 'win32' ? path.win32 : path.posix;
+  const extension = paths.extname(reference).slice(1).toLowerCase();
+  return isPlainPath(reference, os) && [...tableExtensions, ...exchangedExtensions].includes(extension);
+}
+
+/**
+ * Whether a path may be that of what was dropped. The preload makes it from a File, but a compromised window could send
+ * one of its own: not a host's (opening `\\\\host` sends the person's hash), a device's, a hidden file's or folder's.
+ */
+function isPlainPath(reference: string, os: NodeJS.Platform): boolean {
   const isWindows = os === 'win32';
   const paths = isWindows ? path.win32 : path.posix;
   if (!paths.isAbsolute(reference) || /\p{Cc}/u.test(reference)) return false;
@@ -404,9 +418,7 @@ export function isDroppable(reference: string, os: NodeJS.Platform): boolean {
   if (names.some((name) => name.startsWith('.'))) return false;
   // Behind a colon is another stream of the file, with a name of its own.
   if (isWindows && names.some((name) => name.includes(':') || windowsDevice.test(name))) return false;
-  if (!isWindows && ['dev', 'proc', 'sys'].includes(names[0] ?? '')) return false;
-  const extension = paths.extname(reference).slice(1).toLowerCase();
-  return [...tableExtensions, ...exchangedExtensions].includes(extension);
+  return isWindows || !['dev', 'proc', 'sys'].includes(names[0] ?? '');
 }
 
 const rawFormat = (format: string): string => `electron application/osclipboard;format="${format}"`;

@@ -27,6 +27,7 @@ export function setMenu(
     item(name, commands[name].menu, commands[name].keys[0]);
   const app: MenuItemConstructorOptions[] = [
     commandItem('openFile'),
+    commandItem('inventory'),
     { type: 'separator' },
     commandItem('palette'),
     commandItem('lock'),

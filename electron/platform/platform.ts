@@ -98,6 +98,8 @@ export interface Platform extends Dialogs {
    * may be opened so.
    */
   droppedFile(reference: string): Promise<string | null>;
+  /** The same of a folder; null for what is none. Nobody was asked yet whether it may be read. */
+  droppedFolder(reference: string): Promise<string | null>;
   /** Opens one of the app's own folders in the system's file manager. False where that can't be done. */
   openFolder(folder: string): Promise<boolean>;
   /** Shows a file that was written where the person said in the system's file manager. False where that can't be done. */

@@ -24,6 +24,7 @@ export interface Api {
   /** Hands over a dropped file; only main gets its path. */
   drop(file: File): Promise<Outcome<CallOutput<'batch.drop'>>>;
   dropFiles(files: readonly File[]): Promise<Outcome<CallOutput<'batch.dropFiles'>>>;
+  dropForInventory(files: readonly File[]): Promise<Outcome<CallOutput<'inventory.drop'>>>;
   /** Returns the function that stops listening. */
   on<E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void): () => void;
 }
@@ -52,6 +53,7 @@ export function openApi(bridge: Bridge): Api {
       }),
     drop: (file) => guarded('batch.drop', () => bridge['batch.drop'](file)),
     dropFiles: (files) => guarded('batch.dropFiles', () => bridge['batch.dropFiles'](files)),
+    dropForInventory: (files) => guarded('inventory.drop', () => bridge['inventory.drop'](files)),
     on: (event, listener) => bridge.on(event, listener),
   };
 }

@@ -98,6 +98,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
       chooseFiles: () => Promise.resolve(null),
       chooseFolder: () => Promise.resolve(null),
       chooseTarget: () => Promise.resolve(options.output),
+      droppedFolder: () => Promise.resolve(null),
       droppedFile: () => Promise.resolve(null),
       showInFolder: () => false,
       send(event, payload) {

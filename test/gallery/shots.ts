@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { batchShots } from './batch-shots.ts';
+import { inventoryShots } from './inventory-shots.ts';
 import { choose, go, tryAgain, type Shot } from './page-steps.ts';
 
 const lookUp = async (page: Page): Promise<void> => {
@@ -13,6 +14,7 @@ const administer = (page: Page): Promise<void> => go(page, 'Administration');
 
 export const shots: Shot[] = [
   ...batchShots,
+  ...inventoryShots,
   // The pictures of the README.
   {
     name: 'docs-lookup',

@@ -203,6 +203,8 @@ export interface TestApp {
   onExporting: (progress: EventPayload<'batch.exporting'>) => void;
   /** Where the next export goes. */
   target: string | null;
+  /** What of what is dropped is a folder. */
+  folders: string[];
   /** What is chosen in the next dialog for several files. */
   chosen: string[] | null;
   /** Where the results of a queue go. */
@@ -303,6 +305,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
         app.suggested.push(suggestion);
         return Promise.resolve(app.target === '' ? join(folder, suggestion.name) : app.target);
       },
+      droppedFolder: (reference) => Promise.resolve(app.folders.includes(reference) ? reference : null),
       droppedFile: (reference) => Promise.resolve(reference === '' ? null : reference),
       showInFolder: (file) => (app.shownFiles.push(file), true),
       send(event, payload) {
@@ -349,6 +352,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     onComparing: () => undefined,
     onExporting: () => undefined,
     target: '',
+    folders: [],
     chosen: null,
     exportFolder: null,
     queues: [],

@@ -73,6 +73,8 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     chooseFolder: () => Promise.resolve(home),
     chooseTarget: ({ name }) => Promise.resolve(path.join(home, `${++targets}-${name}`)),
     droppedFile: (reference) => Promise.resolve(reference),
+    droppedFolder: (reference) =>
+      Promise.resolve(fs.statSync(reference, { throwIfNoEntry: false })?.isDirectory() ? reference : null),
     openFolder: () => Promise.resolve(false),
     showInFolder: () => false,
     restartToWipe: () => true,

@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { done, type Outcome } from '../../contract/errors.ts';
+import { done, type Failure, type Outcome } from '../../contract/errors.ts';
 import { receiptFile } from '../../evidence/receipt.ts';
 import { readFailure } from '../../storage/file-failures.ts';
 
@@ -10,6 +10,8 @@ export interface NamedFile {
   readonly path: string;
   /** As a person sees it: below the folder that was chosen. */
   readonly name: string;
+  /** Of a folder that can't be read. */
+  readonly failure?: Failure;
 }
 
 /**
@@ -22,8 +24,11 @@ export async function filesBelow(root: string): Promise<Outcome<NamedFile[]>> {
     const entries = await fs.readdir(folder, { withFileTypes: true });
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const own = { path: path.join(folder, entry.name), name: path.posix.join(name, entry.name) };
-      if (entry.isDirectory()) await walk(own.path, own.name);
-      else if (entry.isFile() && !entry.name.endsWith(receiptEnding)) found.push(own);
+      if (entry.isFile() && !entry.name.endsWith(receiptEnding)) found.push(own);
+      if (!entry.isDirectory()) continue;
+      await walk(own.path, own.name).catch((error: unknown) => {
+        found.push({ ...own, failure: readFailure(error).failure });
+      });
     }
   };
   try {

@@ -2,12 +2,8 @@ import path from 'node:path';
 import type { EventPayload, Handlers } from '../../contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
 import type { Plan, Source } from '../../contract/models/batch.ts';
-import {
-  inventoryKinds,
-  type Inventory,
-  type InventoryFile,
-  type inventorySource,
-} from '../../contract/models/inventory.ts';
+import { inventoryKinds } from '../../contract/inventory-kinds.ts';
+import type { Inventory, InventoryFile, inventorySource } from '../../contract/models/inventory.ts';
 import { maskNumbers } from '../../masking/masking.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import type { BatchOptions } from '../options.ts';
@@ -26,7 +22,10 @@ interface Planned {
 }
 
 export interface InventoryOptions extends Pick<BatchOptions, 'audit' | 'clock'> {
-  readonly platform: Pick<BatchOptions['platform'], 'chooseFolder' | 'chooseTarget' | 'droppedFile' | 'send'>;
+  readonly platform: Pick<
+    BatchOptions['platform'],
+    'chooseFiles' | 'chooseFolder' | 'chooseTarget' | 'droppedFile' | 'droppedFolder' | 'send'
+  >;
   readonly sources: Pick<Sources, 'find' | 'format' | 'openPath' | 'openSheet' | 'close'>;
   readonly own: Pick<OwnTokens, 'columnsOf'>;
   /** Failures: those of a plan that can't be run. */
@@ -49,7 +48,7 @@ export function createInventory(options: InventoryOptions) {
   async function lookAtSource(
     sourceId: string,
     asked: {
-      readonly reading: Extract<AskedSource, { of: 'source' }>['reading'];
+      readonly reading: AskedOpen['reading'];
       readonly plan: Plan['columns'];
     },
     { signal, report }: { readonly signal: AbortSignal; readonly report: Report },
@@ -72,15 +71,17 @@ export function createInventory(options: InventoryOptions) {
     const ownTokens = await options.own.columnsOf(bytes, format.value, all);
     if (!ownTokens.ok) return ownTokens;
     const given = { bytes, format: format.value, ownTokens: ownTokens.value, signal, report };
-    return lookThrough({ ...given, ...planned.value });
+    const counted = await lookThrough({ ...given, ...planned.value });
+    return counted.ok ? done({ ...counted.value, ownReading: isHidden }) : counted;
   }
 
   /** The file and, of a workbook, each of its sheets. */
   async function lookAtFile(
-    { path: file, name }: NamedFile,
+    { path: file, name, failure }: NamedFile,
     { signal, report }: { readonly signal: AbortSignal; readonly report: Report },
   ): Promise<InventoryFile[]> {
     const shown = maskNumbers(name.slice(0, 1_000).toWellFormed()).slice(0, 1_000);
+    if (failure !== undefined) return [unread(shown, null, failure)];
     const opened = await sources.openPath(file, { signal });
     if (!opened.ok) return [unread(shown, null, opened.failure)];
     const looked: InventoryFile[] = [];
@@ -105,27 +106,38 @@ export function createInventory(options: InventoryOptions) {
     return looked;
   }
 
-  async function filesOf(
-    asked: Exclude<AskedSource, { of: 'source' }>,
-  ): Promise<Outcome<NamedFile[] | null>> {
-    const roots: string[] = [];
+  /** Null where the person changed their mind. */
+  async function rootsOf(asked: AskedFiles): Promise<Outcome<string[] | null>> {
+    if (asked.of === 'files') return done(await platform.chooseFiles('table'));
     if (asked.of === 'folder') {
       const folder = await platform.chooseFolder(null);
-      if (folder === null) return done(null);
-      roots.push(folder);
-    } else
-      for (const reference of asked.references) {
-        const file = await platform.droppedFile(reference);
-        if (file === null) return failed('file.refused');
-        roots.push(file);
-      }
+      return done(folder === null ? null : [folder]);
+    }
+    const roots: string[] = [];
+    for (const reference of asked.references) {
+      const folder = await platform.droppedFolder(reference);
+      // A window that is not the app's could name any folder, and would learn what its files are called.
+      const root =
+        folder === null ? await platform.droppedFile(reference) : await platform.chooseFolder(folder);
+      if (root === null) return folder === null ? failed('file.refused') : done(null);
+      roots.push(root);
+    }
+    return done(roots);
+  }
+
+  async function filesOf(asked: AskedFiles): Promise<Outcome<NamedFile[] | null>> {
+    const chosen = await rootsOf(asked);
+    if (!chosen.ok) return chosen;
+    const roots = chosen.value;
+    if (roots === null) return done(null);
     const files: NamedFile[] = [];
     for (const root of roots) {
       const below = await filesBelow(root);
       // It is named among the others when it is opened.
       files.push(...(below.ok ? below.value : [{ path: root, name: path.basename(root) }]));
     }
-    return files.length === 0 ? failed('file.empty') : done(files);
+    const subject = maskNumbers(path.basename(roots[0] ?? '')).slice(0, 300);
+    return files.length === 0 ? failed('file.empty', { subject }) : done(files);
   }
 
   /** Sends how far all of them are, now and then. */
@@ -166,7 +178,7 @@ export function createInventory(options: InventoryOptions) {
   }
 
   async function lookAtOpen(
-    { sourceId, reading, plan }: Extract<AskedSource, { of: 'source' }>,
+    { sourceId, reading, plan }: AskedOpen,
     signal: AbortSignal,
   ): Promise<Outcome<Inventory>> {
     const found = sources.find(sourceId);
@@ -178,35 +190,38 @@ export function createInventory(options: InventoryOptions) {
     return done({ files: [{ name, sheet: sheet?.name ?? null, ...counted.value }], more: 0 });
   }
 
+  async function look(asked: AskedOpen | AskedFiles): Promise<Outcome<Inventory | null>> {
+    running?.abort();
+    const abort = new AbortController();
+    running = abort;
+    try {
+      const files = asked.of === 'source' ? null : await filesOf(asked);
+      if (files !== null && !files.ok) return files;
+      if (files?.value === null) return done(null);
+      const names =
+        asked.of === 'source'
+          ? [nameOf(sources.find(asked.sourceId))]
+          : (files?.value ?? []).map(({ name }) => name);
+      const note = noteOf(names);
+      return await audit.record({ action: 'LookThroughFiles', cleartext: false, note }, async (add) => {
+        const looked =
+          asked.of === 'source'
+            ? await lookAtOpen(asked, abort.signal)
+            : await lookAtFiles(files?.value ?? [], abort.signal);
+        if (!looked.ok) return looked;
+        if (!addsUp(looked.value)) return failed('job.sum');
+        last = looked.value;
+        add({ rows: looked.value.files.reduce((sum, { rows }) => sum + rows, 0) });
+        return looked;
+      });
+    } finally {
+      if (running === abort) running = null;
+    }
+  }
+
   const calls: Handlers<'inventory'> = {
-    async 'inventory.look'({ source }) {
-      running?.abort();
-      const abort = new AbortController();
-      running = abort;
-      try {
-        const files = source.of === 'source' ? null : await filesOf(source);
-        if (files !== null && !files.ok) return files;
-        if (files?.value === null) return done(null);
-        const names =
-          source.of === 'source'
-            ? [nameOf(sources.find(source.sourceId))]
-            : (files?.value ?? []).map(({ name }) => name);
-        const note = noteOf(names);
-        return await audit.record({ action: 'LookThroughFiles', cleartext: false, note }, async (add) => {
-          const looked =
-            source.of === 'source'
-              ? await lookAtOpen(source, abort.signal)
-              : await lookAtFiles(files?.value ?? [], abort.signal);
-          if (!looked.ok) return looked;
-          if (!addsUp(looked.value)) return failed('job.sum');
-          last = looked.value;
-          add({ rows: looked.value.files.reduce((sum, { rows }) => sum + rows, 0) });
-          return looked;
-        });
-      } finally {
-        if (running === abort) running = null;
-      }
-    },
+    'inventory.look': ({ source }) => look(source),
+    'inventory.drop': ({ references }) => look({ of: 'dropped', references }),
     async 'inventory.save'({ form }) {
       const saved = last;
       if (saved === null) return failed('inventory.none');
@@ -233,6 +248,9 @@ export function createInventory(options: InventoryOptions) {
 }
 
 type AskedSource = z.infer<typeof inventorySource>;
+type AskedOpen = Extract<AskedSource, { of: 'source' }>;
+type AskedFiles =
+  Exclude<AskedSource, AskedOpen> | { readonly of: 'dropped'; readonly references: readonly string[] };
 type Report = (share: number, rows: number) => void;
 
 const nameOf = (found: ReturnType<Sources['find']>): string => (found.ok ? found.value.source.name : '');
@@ -247,6 +265,7 @@ const unread = (name: string, sheet: string | null, failure: Failure): Inventory
   name,
   sheet,
   failure,
+  ownReading: false,
   rows: 0,
   leftOut: 0,
   columns: [],

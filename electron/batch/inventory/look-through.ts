@@ -1,11 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import {
-  inventoryKinds,
-  type FoundValues,
-  type InventoryColumn,
-  type InventoryFile,
-} from '../../contract/models/inventory.ts';
+import { inventoryKinds } from '../../contract/inventory-kinds.ts';
+import type { FoundValues, InventoryColumn, InventoryFile } from '../../contract/models/inventory.ts';
 import { heldValues, mayHoldValue, type HeldValues } from '../../masking/find-values.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { isBlank } from '../../util/blank.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import {
-  inventoryKinds,
-  type FoundValues,
-  type Inventory,
-  type InventoryColumn,
-  type InventoryFile,
+import { inventoryKinds } from '../../contract/inventory-kinds.ts';
+import type {
+  FoundValues,
+  Inventory,
+  InventoryColumn,
+  InventoryFile,
 } from '../../contract/models/inventory.ts';
 import { createRowWriter } from '../../storage/csv.ts';
 import { Markup, markup } from '../../util/markup.ts';

@@ -3,10 +3,7 @@ import { failureSchema } from '../errors.ts';
 import { columnPlan, reading } from './batch.ts';
 import { count, id } from './fields.ts';
 
-/** What is looked for in every cell, with the one finder that the masks have. */
-export const inventoryKinds = ['card', 'ssn', 'iban', 'email'] as const;
-
-/** An open file as the window reads it, with what is planned of it; a file or folder that was dropped; or one chosen now. */
+/** An open file as the window reads it, with what is planned of it; or files or a folder that are chosen now. */
 export const inventorySource = z.discriminatedUnion('of', [
   z.strictObject({
     of: z.literal('source'),
@@ -14,9 +11,14 @@ export const inventorySource = z.discriminatedUnion('of', [
     reading: reading.partial(),
     plan: z.array(columnPlan).max(20),
   }),
-  z.strictObject({ of: z.literal('paths'), references: z.array(z.string().max(4_096)).min(1).max(1_000) }),
+  z.strictObject({ of: z.literal('files') }),
   z.strictObject({ of: z.literal('folder') }),
 ]);
+
+/** Dropped at once: files, and folders, at which the person is asked. */
+export const droppedForInventory = z.strictObject({
+  references: z.array(z.string().max(4_096)).min(1).max(1_000),
+});
 
 const foundValues = z.strictObject({
   /** Cells that are one such value, with nothing but signs beside it. */
@@ -54,6 +56,8 @@ const inventoryFile = z.strictObject({
   sheet: z.string().max(300).nullable(),
   /** Why it could not be read to its end: then the counts are of what was read. */
   failure: failureSchema.nullable(),
+  /** The asked reading divides what is hidden: it was counted as main reads it, and without what was planned. */
+  ownReading: z.boolean(),
   /** Of the table. Each column has a cell of every row that is not left out. */
   rows: count,
   /** Rows that can't be taken apart. */

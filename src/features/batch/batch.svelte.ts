@@ -8,20 +8,22 @@ import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
 import { formatCount } from '../../lib/format.ts';
+import { FileInventory } from './inventory/file-inventory.svelte.ts';
 import { BatchDraft } from './draft/draft.svelte.ts';
 import type { Preset } from './draft/suggestions.ts';
 import { BatchQueue } from './queue/queue.svelte.ts';
 import { BatchRun } from './run/run.svelte.ts';
 
 /**
- * What the page shows: the start view, a file being planned (`draft`), a job (`run`) or files that run together (`queue`). These
- * exclude each other.
+ * What the page shows: the start view, a file being planned (`draft`), a job (`run`) files that run together (`queue`), or what is in
+ * files (`inventory`). These exclude each other.
  */
 export class BatchController {
   readonly app: AppStore;
   draft = $state.raw<BatchDraft | null>(null);
   run = $state.raw<BatchRun | null>(null);
   queue = $state.raw<BatchQueue | null>(null);
+  inventory = $state.raw<FileInventory | null>(null);
   failure = $state.raw<Failure | null>(null);
   pasting = $state(false);
   /** Progress of reading a workbook. */
@@ -64,12 +66,27 @@ export class BatchController {
     );
   }
 
-  async drop(files: readonly File[]): Promise<void> {
+  async drop(files: readonly File[], areFolders = false): Promise<void> {
     const [file, ...others] = files;
     if (file === undefined) return;
-    if (files.length > maxFiles) this.failure = { code: 'queue.too-many', subject: formatCount(maxFiles) };
+    // Folders are no batch.
+    if (areFolders && this.inventory === null) this.#openInventory();
+    if (this.inventory !== null) await this.inventory.drop(files);
+    else if (files.length > maxFiles)
+      this.failure = { code: 'queue.too-many', subject: formatCount(maxFiles) };
     else if (others.length > 0) await this.#openFrom(() => this.#api.dropFiles(files));
     else await this.#openFrom(() => this.#api.drop(file));
+  }
+
+  /** Of the file that is being planned, beside its plan; else of files that are chosen. */
+  showInventory(): void {
+    if (this.draft !== null) this.draft.showInventory();
+    else if (this.inventory === null) this.#openInventory();
+  }
+
+  #openInventory(): void {
+    this.leave();
+    this.inventory = new FileInventory(this.#api);
   }
 
   async paste(text: string): Promise<void> {
@@ -227,6 +244,8 @@ export class BatchController {
     this.run?.table.close();
     this.run = null;
     this.queue = null;
+    this.inventory?.close();
+    this.inventory = null;
     this.pasting = false;
     this.encrypted = null;
     this.failure = null;

@@ -38,6 +38,7 @@ describe.each(['win32', 'darwin', 'linux'] as const)('the application’s menu o
       // On macOS it is in the app's own menu, which is the first.
       ...(isMac ? [preferences] : []),
       ['Open…', 'CommandOrControl+O'],
+      ['What is in these files…', 'CommandOrControl+I'],
       ['Commands…', 'CommandOrControl+K'],
       ['Lock', 'CommandOrControl+L'],
       ...(isMac ? [] : [preferences]),

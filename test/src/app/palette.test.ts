@@ -25,6 +25,7 @@ async function open() {
       go,
       run: {
         openFile: () => undefined,
+        inventory: () => undefined,
         lock: () => undefined,
         help: () => undefined,
         guide: () => undefined,

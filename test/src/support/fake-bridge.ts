@@ -11,6 +11,7 @@ import {
 } from '../../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Job, Source } from '../../../electron/contract/models/batch.ts';
+import type { Inventory } from '../../../electron/contract/models/inventory.ts';
 import type { Mapping } from '../../../electron/contract/models/mapping.ts';
 import type { Queue } from '../../../electron/contract/models/queue.ts';
 import type { ConnectionView, ProfileView } from '../../../electron/contract/models/connection.ts';
@@ -20,6 +21,7 @@ import * as data from './fake-data.ts';
 import { assistantAnswers } from './fake-assistant.ts';
 import { administrationAnswers } from './fake-administration.ts';
 import { reportAnswers } from './fake-reports.ts';
+import { inventoryOf } from './fake-inventory.ts';
 
 type Answer<N extends CallName> = (
   input: CallInput<N>,
@@ -38,6 +40,8 @@ export interface FakeOptions {
   answers?: Partial<Answers>;
   /** The progress at which the reading of a workbook stops. */
   opening?: EventPayload<'batch.opening'>;
+  /** The progress at which files are looked through. */
+  looking?: EventPayload<'inventory.progress'>;
   /** The progress at which the writing of an export stops. */
   exporting?: EventPayload<'batch.exporting'>;
   /** Calls whose answers are not parsed, for measuring the window's own speed. */
@@ -161,7 +165,7 @@ function defaultAnswers(
   fake: Fake,
   lookups: Lookup[],
   damaged: Map<string, DamagedJob>,
-  { opening, exporting }: Pick<FakeOptions, 'opening' | 'exporting'>,
+  { opening, exporting, looking }: Pick<FakeOptions, 'opening' | 'exporting' | 'looking'>,
 ): Answers {
   let turn = 100;
   let removed: ConnectionView | null = null;
@@ -191,6 +195,13 @@ function defaultAnswers(
     return done({});
   };
   const nothing = (): Outcome<Record<string, never>> => done({});
+  let stopLooking: (() => void) | null = null;
+  const look = async (): Promise<Outcome<Inventory>> => {
+    if (looking === undefined) return done({ files: [inventoryOf(data.preview.columns)], more: 0 });
+    fake.emit('inventory.progress', looking);
+    await new Promise<void>((stop) => (stopLooking = stop));
+    return failed('service.cancelled');
+  };
   const change = (queueId: string, over: Partial<Queue>): Outcome<Record<string, never>> => {
     const queue = fake.queues.get(queueId);
     if (queue === undefined) return failed('queue.unknown');
@@ -546,9 +557,13 @@ function defaultAnswers(
     },
     'compare.files': () => failed('file.unknown'),
     'compare.stop': () => done({}),
-    'inventory.look': () => failed('file.unknown'),
-    'inventory.save': () => failed('inventory.none'),
-    'inventory.stop': () => done({}),
+    'inventory.look': () => look(),
+    'inventory.drop': () => look(),
+    'inventory.save': ({ form }) => done({ name: `inventory.${form}` }),
+    'inventory.stop': () => {
+      stopLooking?.();
+      return done({});
+    },
     'batch.takeUp': () => done(null),
     'batch.start': () => {
       const started = data.job();

@@ -23,6 +23,7 @@ import { knownNotices, savedReading } from '../../../../electron/contract/saved-
 import { ConnectionFailure } from '../../../lib/connection-failure.svelte.ts';
 import { ColumnPlans, type ColumnAction } from './column-plans.svelte.ts';
 import type { PatternParts } from './pattern.svelte.ts';
+import { FileInventory } from '../inventory/file-inventory.svelte.ts';
 import { SavedMappings } from './saved-mappings.svelte.ts';
 import {
   allowedSuggestionFor,
@@ -69,6 +70,9 @@ export class BatchDraft {
   trial = $state.raw<ResultRow[] | null>(null);
   /** The rows that a notice is about, in place of the first ones. */
   noticed = $state.raw<{ notice: Notice; rows: SourceRows } | null>(null);
+  /** What is in the file, where a person asked; `#looked` is the reading and the plan that were looked at. */
+  inventory = $state.raw<FileInventory | null>(null);
+  #looked = $state('');
   readonly #failure: ConnectionFailure;
   /** What waits for a reason: main asks for one where answers tell more than the mask. */
   asking = $state<'try' | 'run' | null>(null);
@@ -162,7 +166,35 @@ export class BatchDraft {
 
   close(): void {
     this.#turn += 1;
+    this.hideInventory();
     for (const stop of this.#stops) stop();
+  }
+
+  /** The reading and the plan, as far as there is one. */
+  #lookedAt = $derived.by(() => ({ reading: this.preview?.reading ?? {}, plan: this.plan?.columns ?? [] }));
+
+  /** What is shown was counted before the reading or the plan was changed. */
+  inventoryIsOld = $derived.by(
+    () => this.inventory !== null && this.#looked !== JSON.stringify(this.#lookedAt),
+  );
+
+  /** Shows what is in the file, or hides it again. */
+  showInventory(): void {
+    if (this.inventory !== null) this.hideInventory();
+    else if (this.preview !== null) {
+      this.inventory = new FileInventory(this.#api);
+      void this.lookInside();
+    }
+  }
+
+  hideInventory(): void {
+    this.inventory?.close();
+    this.inventory = null;
+  }
+
+  async lookInside(): Promise<void> {
+    this.#looked = JSON.stringify(this.#lookedAt);
+    await this.inventory?.look({ of: 'source', sourceId: this.source.sourceId, ...this.#lookedAt });
   }
 
   async load(): Promise<void> {

@@ -1,12 +1,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Inventory, InventoryFile } from '../../../../electron/contract/models/inventory.ts';
 import { heldValues, mayHoldValue } from '../../../../electron/masking/find-values.ts';
 import { maskCell } from '../../../../electron/masking/masking.ts';
 import type { CallInput } from '../../../../electron/contract/calls.ts';
-import { detokenize, openApp, type TestApp, valueOf } from '../../../support/batch-app.ts';
+import { ebcdic } from '../../../fidelity/ebcdic.ts';
+import { codeOf, detokenize, openApp, planOf, type TestApp, valueOf } from '../../../support/batch-app.ts';
+import { text, workbook } from '../../../support/make-workbook.ts';
 
 let app: TestApp;
 beforeEach(async () => {
@@ -28,8 +30,14 @@ async function look(source: Asked): Promise<Inventory> {
   return found;
 }
 
+async function drop(...references: string[]): Promise<Inventory> {
+  const found = valueOf(await app.batch['inventory.drop']({ references }));
+  if (found === null) throw new Error('Nothing was looked through');
+  return found;
+}
+
 async function lookAt(file: string): Promise<InventoryFile> {
-  const { files } = await look({ of: 'paths', references: [file] });
+  const { files } = await drop(file);
   if (files[0] === undefined) throw new Error('No file');
   return files[0];
 }
@@ -251,7 +259,6 @@ it('a reading that divides hidden values is not counted: main’s own one is', a
 it('it is an act without disclosure in the log, is not done where the log can’t be written, and can be stopped', async () => {
   const text = `card,n\n${'4111118124045251,1\n'.repeat(200_000)}`;
   const file = write('4111118124045251.csv', text);
-  const source = { of: 'paths', references: [file] } as const;
   const sourceId = await app.open(file);
   const looking = app.batch['inventory.look']({ source: { of: 'source', sourceId, reading: {}, plan: [] } });
   await new Promise((resolve) => setImmediate(resolve));
@@ -264,7 +271,140 @@ it('it is an act without disclosure in the log, is not done where the log can’
   expect(intent).toMatchObject({ action: 'LookThroughFiles', cleartext: false });
   expect(JSON.stringify(app.audit)).not.toContain('4111118124045251');
   app.audit.refuse = { code: 'audit.unwritable' };
-  expect(await app.batch['inventory.look']({ source: { ...source, references: [file] } })).toMatchObject({
+  expect(await app.batch['inventory.drop']({ references: [file] })).toMatchObject({
     failure: { code: 'audit.unwritable' },
   });
+});
+
+const card = '4111118124045251';
+
+it('each sheet of a workbook is counted, by its own columns', async () => {
+  const rowsOf = (rows: readonly (readonly string[])[]): string =>
+    rows
+      .map((row, r) => {
+        const cells = row.map((cell, c) => text(`${'AB'[c] ?? ''}${r + 1}`, cell));
+        return `<row r="${r + 1}">${cells.join('')}</row>`;
+      })
+      .join('');
+  const sheets = [
+    {
+      name: 'Cards',
+      rows: rowsOf([
+        ['card', 'n'],
+        [card, '1'],
+        ['none', '2'],
+        [card, '3'],
+      ]),
+    },
+    { name: 'Notes', rows: rowsOf([['note'], [`call ann@example.org about ${card}`]]) },
+    { name: 'Nothing', rows: '' },
+  ];
+  const { files } = await drop(write('book.xlsx', await workbook({ sheets })));
+  expect(files.map(({ name, sheet, rows, failure }) => [name, sheet, rows, failure])).toEqual([
+    ['book.xlsx', 'Cards', 3, null],
+    ['book.xlsx', 'Notes', 1, null],
+  ]);
+  expect(files[0]?.columns[0]?.found.card).toEqual({ are: 2, contain: 0, first: [1, 3] });
+  expect(files[1]?.columns[0]?.found).toMatchObject({
+    card: { are: 0, contain: 1, first: [1] },
+    email: { are: 0, contain: 1, first: [1] },
+  });
+});
+
+it('a file in a code page of EBCDIC has the counts of the same rows in UTF-8', async () => {
+  const random = createRandom(11);
+  const rows = Array.from({ length: 400 }, (_, at) => {
+    const { text: cell } = makeCell(random);
+    return `D${at},${quoted(cell.replaceAll('\u00a0', ''))}`;
+  });
+  const content = `id,a\n${rows.join('\n')}\n`;
+  const { columns: expected } = await lookAt(write('u.csv', content));
+  for (const encoding of ['ibm037', 'ibm1047', 'ibm1141'] as const) {
+    const { columns, failure } = await lookAt(write(`${encoding}.csv`, ebcdic(content, encoding)));
+    expect([encoding, failure, columns]).toEqual([encoding, null, expected]);
+  }
+});
+
+it('tokens that the app exported are tokens, whatever the column is called', async () => {
+  const source = `card,n\n${Array.from({ length: 40 }, (_, row) => `value ${row},${row}\n`).join('')}`;
+  const plan = planOf([detokenize(0, { operation: 'tokenize', definition: 'text' })]);
+  const job = await app.run(await app.open(write('in.csv', source)), plan);
+  const tokens = valueOf(await app.export(job.jobId, { content: 'tokens' }));
+  const lines = tokens.trimEnd().split('\r\n').slice(1);
+  const again = ['who,n', ...lines, `${card},41`, ',42'].join('\n');
+  const { columns } = await lookAt(write('again.csv', again));
+  expect(columns.map(({ tokens: found, blank }) => [found, blank])).toEqual([
+    [40, 1],
+    [0, 0],
+  ]);
+  expect(columns[0]?.found.card).toEqual({ are: 1, contain: 0, first: [41] });
+});
+
+it('files, and a folder, are chosen in a dialog, or dropped; a dropped folder is confirmed there', async () => {
+  fs.mkdirSync(path.join(app.folder, 'all', 'deeper'), { recursive: true });
+  const one = write('all/a.csv', `card\n${card}\n`);
+  const two = write('all/deeper/b.csv', 'n\n1\n');
+  const namesOf = ({ files }: Inventory): string[] => files.map(({ name }) => name);
+  expect(valueOf(await app.batch['inventory.look']({ source: { of: 'files' } }))).toBeNull();
+  app.chosen = [two, one];
+  expect(namesOf(await look({ of: 'files' }))).toEqual(['b.csv', 'a.csv']);
+  expect(valueOf(await app.batch['inventory.look']({ source: { of: 'folder' } }))).toBeNull();
+  app.exportFolder = path.join(app.folder, 'all');
+  expect(namesOf(await look({ of: 'folder' }))).toEqual(['all/a.csv', 'all/deeper/b.csv']);
+  expect(namesOf(await drop(one, two))).toEqual(['a.csv', 'b.csv']);
+  // What the window names is asked about; what is read is what the person chooses.
+  app.folders = [app.folder];
+  expect(namesOf(await drop(app.folder))).toEqual(['all/a.csv', 'all/deeper/b.csv']);
+  app.exportFolder = null;
+  expect(valueOf(await app.batch['inventory.drop']({ references: [app.folder] }))).toBeNull();
+  expect(codeOf(await app.batch['inventory.drop']({ references: [''] }))).toBe('file.refused');
+});
+
+it('a folder within that can’t be read is named, and the rest is counted', async () => {
+  fs.mkdirSync(path.join(app.folder, 'all', 'closed'), { recursive: true });
+  write('all/a.csv', `card\n${card}\n`);
+  const { readdir } = fs.promises;
+  const reading = vi.spyOn(fs.promises, 'readdir');
+  reading.mockImplementation(((folder: string, options: { withFileTypes: true }) =>
+    folder.endsWith('closed')
+      ? Promise.reject(Object.assign(new Error('closed'), { code: 'EACCES' }))
+      : readdir(folder, options)) as typeof readdir);
+  const { files } = await drop(path.join(app.folder, 'all')).finally(() => reading.mockRestore());
+  expect(files.map(({ name, rows, failure }) => [name, rows, failure?.code ?? null])).toEqual([
+    ['all/a.csv', 1, null],
+    ['all/closed', 0, 'file.unreadable'],
+  ]);
+});
+
+it('a price and a version are no address, and a date behind a number is no card; the masks hide them all the same', () => {
+  const none = [
+    'qty 2@5.00 each',
+    '2@5',
+    '3@EUR5.00',
+    '4x@9.99EUR',
+    'zod@3.2.1',
+    '121123-45-2026-11-25 12:00',
+  ];
+  for (const cell of none) {
+    expect([cell, heldValues(cell)]).toEqual([cell, {}]);
+    expect(maskCell(cell)).not.toBe(cell);
+  }
+  const addresses = [
+    'jane@bank.example',
+    'jane@bank.example.1',
+    'jane@10.0.0.1',
+    'jane@[10.0.0.1]',
+    'jane@localhost',
+    '12@bank.example',
+    '8@1und1.de',
+    'jané@bänk.example',
+    'x@例え.jp',
+    '"Jane Roe"@bank.example',
+    'jane @ bank.example',
+    '1@2@bank.example',
+  ];
+  for (const cell of addresses) expect([cell, heldValues(cell)]).toEqual([cell, { email: 'whole' }]);
+  // A row's number before a card in fours.
+  for (const cell of ['724111 1111 1111 1111', '4111 1111 1111 1111123'])
+    expect([cell, heldValues(cell)]).toEqual([cell, { card: 'inside' }]);
 });
