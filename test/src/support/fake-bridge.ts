@@ -556,6 +556,8 @@ function defaultAnswers(
       return done({ total: 20, from: 0, rows });
     },
     'compare.files': () => failed('file.unknown'),
+    'compare.rows': () => failed('compare.none'),
+    'compare.save': () => done({ name: 'compared.csv' }),
     'compare.stop': () => done({}),
     'inventory.look': () => look(),
     'inventory.drop': () => look(),
