@@ -36,6 +36,7 @@ import { comparedRows, comparedRowsQuery, comparedSide, comparison } from './mod
 import { droppedForInventory, inventory, inventoryForm, inventorySource } from './models/inventory.ts';
 import { mapping } from './models/mapping.ts';
 import { openedFiles, queue, queueExportChoice, queueExported } from './models/queue.ts';
+import { maxComparedFiles } from './compared-limits.ts';
 import { maxFiles } from './queue-limits.ts';
 import { columnProfile, foundCell, rowsPage, someColumns, rowsQuery, tableLayout } from './models/rows.ts';
 import {
@@ -493,7 +494,7 @@ export const calls = {
    * service.cancelled, file.*.
    */
   'compare.files': call(
-    z.strictObject({ sides: z.array(comparedSide).min(2).max(8), write: z.boolean() }),
+    z.strictObject({ sides: z.array(comparedSide).min(2).max(maxComparedFiles), write: z.boolean() }),
     comparison.nullable(),
   ),
   'compare.stop': call(nothing, nothing),

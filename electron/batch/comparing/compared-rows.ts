@@ -1,12 +1,13 @@
+import { maxComparedFiles } from '../../contract/compared-limits.ts';
 import type { ComparedRows, ComparedRowsQuery } from '../../contract/models/compared.ts';
-import { maxFiles, repeatedBit, type ValueGroups } from './value-groups.ts';
+import { repeatedBit, type ValueGroups } from './value-groups.ts';
 
 /** How many rows are counted together, so that a page is found without counting all rows before it. */
 const blockRows = 16_384;
 const filesMask = repeatedBit - 1;
 
 export const positionsOf = (files: number): number[] =>
-  Array.from({ length: maxFiles }, (_, file) => file).filter((file) => (files & (1 << file)) !== 0);
+  Array.from({ length: maxComparedFiles }, (_, file) => file).filter((file) => (files & (1 << file)) !== 0);
 
 /** Rows of the files in one order, file after file, and a page of those that a query asks for. Of a row only its number is known. */
 export function openComparedRows({ groups, ofRows }: Pick<ValueGroups, 'groups' | 'ofRows'>) {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
+import { maxComparedFiles } from '../compared-limits.ts';
 import { reading } from './batch.ts';
 import { count, id } from './fields.ts';
-
-const maxComparedFiles = 8;
 
 /** One side of a comparison: a column of an open file, or the tokens of a mapped column of a finished batch. */
 export const comparedSide = z.discriminatedUnion('of', [
