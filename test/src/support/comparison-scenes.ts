@@ -17,7 +17,7 @@ const jobs = [finished];
 const clear: Column[] = data.preview.columns.map((column) =>
   column.name === 'card_token'
     ? { ...column, name: 'card_number', content: 'cleartext', masked: true }
-    : column,
+    : { ...column, content: null, looksLike: null },
 );
 const forty = Array.from({ length: 40 }, (_, index): Column => ({
   ...{ index, name: `field_${index + 1}`, looksLike: null, masked: false },
