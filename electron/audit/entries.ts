@@ -165,6 +165,7 @@ const changes = new Set([
   ...[
     'SaveDiagnostics',
     'CompareFiles',
+    'SaveComparison',
     'LookThroughFiles',
     'SaveInventory',
     'Mend',

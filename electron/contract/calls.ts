@@ -32,10 +32,11 @@ import {
   sourceRows,
   takenChanges,
 } from './models/batch.ts';
-import { comparedSide, comparison } from './models/compared.ts';
+import { comparedRows, comparedRowsQuery, comparedSide, comparison } from './models/compared.ts';
 import { droppedForInventory, inventory, inventoryForm, inventorySource } from './models/inventory.ts';
 import { mapping } from './models/mapping.ts';
 import { openedFiles, queue, queueExportChoice, queueExported } from './models/queue.ts';
+import { maxComparedFiles } from './compared-limits.ts';
 import { maxFiles } from './queue-limits.ts';
 import { columnProfile, foundCell, rowsPage, someColumns, rowsQuery, tableLayout } from './models/rows.ts';
 import {
@@ -488,15 +489,19 @@ export const calls = {
   /** Shows an exported file in the system's file manager; false where that can't be done. */
   'batch.showExport': call(z.strictObject({ exportId: id }), z.strictObject({ shown: z.boolean() })),
   /**
-   * Says which values are in which files, and writes each row's group where the person says, with `write`; null when they changed their mind. `compare.progress`
-   * events say how far it is. Another comparison ends this one. Failures: compare.pasted, plan.column-unknown, job.busy,
+   * Says which values are in which files, and writes each row's group where the person says, with `write`; null when they
+   * changed their mind. `compare.progress` events say how far it is. Another comparison ends this one. Failures: compare.pasted, plan.column-unknown, job.busy,
    * service.cancelled, file.*.
    */
   'compare.files': call(
-    z.strictObject({ sides: z.array(comparedSide).min(2).max(8), write: z.boolean() }),
+    z.strictObject({ sides: z.array(comparedSide).min(2).max(maxComparedFiles), write: z.boolean() }),
     comparison.nullable(),
   ),
   'compare.stop': call(nothing, nothing),
+  /** Which file has which row of the comparison that was made last, and nothing of what is in it. Failure: compare.none. */
+  'compare.rows': call(comparedRowsQuery, comparedRows),
+  /** Writes all rows of it with their groups; null when the person changed their mind. Failures: compare.none, file.*. */
+  'compare.save': call(nothing, z.strictObject({ name: z.string().max(300) }).nullable()),
   /**
    * Counts what files hold, before anything is sent; null when the person chose none. `inventory.progress` events say how far
    * it is. Another look ends this one. Failures: service.cancelled, file.empty where a folder has no file; of an open source

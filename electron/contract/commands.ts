@@ -35,6 +35,14 @@ export const commands = {
     palette: 'What is in these files?',
     synonyms: 'inventory count cards ssn iban mail folder look through pci scan find',
   },
+  compare: {
+    scope: 'everywhere',
+    keys: ['Ctrl D'],
+    label: 'Compare files by their tokens',
+    menu: 'Compare files…',
+    palette: 'Compare files',
+    synonyms: 'difference duplicates twice both same common overlap tokens join',
+  },
   palette: {
     scope: 'everywhere',
     keys: ['Ctrl K'],

@@ -178,6 +178,7 @@ export const failureCodes = [
   'mend.not-failed',
   'mend.pending', // corrected, and not sent yet
   'inventory.none', // nothing was looked through yet
+  'compare.none', // nothing was compared yet
   'compare.pasted', // rows that the window can write are not compared with others
   'mend.outdated', // the batch changed after the list was compared
   'export.encoding', // the header has characters that the chosen encoding has not

@@ -28,6 +28,7 @@ export function setMenu(
   const app: MenuItemConstructorOptions[] = [
     commandItem('openFile'),
     commandItem('inventory'),
+    commandItem('compare'),
     { type: 'separator' },
     commandItem('palette'),
     commandItem('lock'),

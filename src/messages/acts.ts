@@ -69,6 +69,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   LookThroughFiles: ['Files looked through', 'Look through files'],
   SaveInventory: ['Inventory of files saved', 'Inventory of files'],
   CompareFiles: ['Files compared', 'Comparison of files'],
+  SaveComparison: ['Comparison of files saved', 'Saved comparison of files'],
   RemovePartial: ['Rest of an interrupted export removed', 'Removal of the rest of an interrupted export'],
   Mend: ['Corrected rows taken in', 'Corrected rows'],
   SetPassphrase: ['Passphrase set', 'Passphrase'],

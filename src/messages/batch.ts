@@ -304,6 +304,11 @@ export const batchMessages = {
       'Nothing was looked through yet.',
       'Look through a file or a folder first, then save what was counted.',
     ),
+  'compare.none': () =>
+    message(
+      'Nothing was compared yet.',
+      'Compare two files or batches first, then look at the rows or save them.',
+    ),
   'compare.pasted': () =>
     message(
       'Pasted rows are not compared: by that a hidden value could be guessed.',

@@ -89,6 +89,12 @@ beforeAll(async () => {
   ).id;
   valueOf(await app.ask('app.diagnostics', {}));
   // So that there are counts to save.
+  const sides = [];
+  for (const reference of references) {
+    const { sourceId: opened } = valueOf(await app.ask('batch.drop', { reference }));
+    sides.push({ of: 'file', sourceId: opened, reading: {}, column: 0 } as const);
+  }
+  valueOf(await app.ask('compare.files', { sides, write: false }));
   valueOf(await app.ask('inventory.drop', { references }));
 }, 60_000);
 afterAll(async () => {
@@ -114,6 +120,7 @@ const held: { readonly [N in CallName]?: [input: () => CallInput<N>, chosen: () 
     },
     () => target('compared.csv'),
   ],
+  'compare.save': [() => ({}), () => target('compared.csv')],
   'batch.exportQueue': [
     () => ({ ...plainExport, rows: 'all', queueId: ids.queue, files: [ids.queued], grounds: someGrounds }),
     () => elsewhere,

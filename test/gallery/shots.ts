@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { batchShots } from './batch-shots.ts';
+import { comparisonShots } from './comparison-shots.ts';
 import { inventoryShots } from './inventory-shots.ts';
 import { choose, go, tryAgain, type Shot } from './page-steps.ts';
 
@@ -15,6 +16,7 @@ const administer = (page: Page): Promise<void> => go(page, 'Administration');
 export const shots: Shot[] = [
   ...batchShots,
   ...inventoryShots,
+  ...comparisonShots,
   // The pictures of the README.
   {
     name: 'docs-lookup',

@@ -18,7 +18,8 @@ import { beginning, endOf, readRows } from '../reading/read-rows.ts';
 import type { Sources } from '../reading/sources.ts';
 import { rowStates } from '../storing/results.ts';
 import { lookAtRows, type JobRows } from '../viewing/look-at-rows.ts';
-import { maxFiles, repeatedBit, ValueRecords, type ValueGroups } from './value-groups.ts';
+import { openComparedRows, positionsOf } from './compared-rows.ts';
+import { repeatedBit, ValueRecords, type ValueGroups } from './value-groups.ts';
 
 /** A finished batch, while its source and results are open. */
 export interface ComparedBatch {
@@ -62,6 +63,12 @@ interface FileCounts {
   leftOut: number;
 }
 
+interface Made {
+  readonly counts: readonly FileCounts[];
+  readonly groups: ValueGroups;
+  readonly rows: ReturnType<typeof openComparedRows>;
+}
+
 const reportEveryMs = 200;
 
 /** Hashing reads all rows; grouping is the rest. */
@@ -74,6 +81,8 @@ const readingShare = 0.9;
 export function createComparison(options: ComparisonOptions) {
   const { audit, platform, sources, withBatch } = options;
   let running: AbortController | null = null;
+  /** What was compared last: counts, and two bytes a row. */
+  let last: Made | null = null;
 
   async function nameOf(side: ComparedSide): Promise<Outcome<string>> {
     if (side.of === 'batch') return withBatch(side.jobId, ({ name }) => Promise.resolve(done(name)));
@@ -163,6 +172,7 @@ export function createComparison(options: ComparisonOptions) {
       platform.send('compare.progress', progress);
     };
     let records: ValueRecords | null = null;
+    last = null;
     const hashed = await options.copies.create(async (createFile) => {
       const file = await createFile();
       if (!file.ok) return file;
@@ -205,7 +215,9 @@ export function createComparison(options: ComparisonOptions) {
       if (grouped === undefined) return failed('job.damaged');
       if (!grouped.ok) return grouped;
       const result = comparisonOf(counts, grouped.value);
-      if (!result.ok || target === null) return result;
+      if (!result.ok) return result;
+      last = { counts, groups: grouped.value, rows: openComparedRows(grouped.value) };
+      if (target === null) return result;
       const written = await writeRows(counts, grouped.value, { target, signal });
       return written.ok ? done({ ...result.value, written: written.value }) : written;
     } finally {
@@ -258,6 +270,27 @@ export function createComparison(options: ComparisonOptions) {
         if (running === abort) running = null;
       }
     },
+    'compare.rows': (query) =>
+      Promise.resolve(last === null ? failed('compare.none') : done(last.rows(query))),
+    async 'compare.save'() {
+      const made = last;
+      if (made === null) return failed('compare.none');
+      const target = await platform.chooseTarget({ name: 'compared.csv', beside: null });
+      if (target === null) return done(null);
+      running?.abort();
+      const abort = new AbortController();
+      running = abort;
+      const note = maskNumbers(basename(target)).slice(0, 300);
+      try {
+        return await audit.record({ action: 'SaveComparison', cleartext: false, note }, async (add) => {
+          add({ rows: made.counts.reduce((sum, { rows }) => sum + rows, 0) });
+          const written = await writeRows(made.counts, made.groups, { target, signal: abort.signal });
+          return written.ok ? done({ name: written.value }) : written;
+        });
+      } finally {
+        if (running === abort) running = null;
+      }
+    },
     'compare.stop'() {
       running?.abort();
       return Promise.resolve(done({}));
@@ -291,9 +324,6 @@ function comparisonOf(
     written: null,
   });
 }
-
-const positionsOf = (files: number): number[] =>
-  Array.from({ length: maxFiles }, (_, file) => file).filter((file) => (files & (1 << file)) !== 0);
 
 const linesAtOnce = 8_192;
 

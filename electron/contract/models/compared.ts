@@ -1,8 +1,7 @@
 import { z } from 'zod';
+import { maxComparedFiles } from '../compared-limits.ts';
 import { reading } from './batch.ts';
 import { count, id } from './fields.ts';
-
-const maxComparedFiles = 8;
 
 /** One side of a comparison: a column of an open file, or the tokens of a mapped column of a finished batch. */
 export const comparedSide = z.discriminatedUnion('of', [
@@ -40,3 +39,33 @@ export const comparison = z.strictObject({
   written: z.string().max(300).nullable(),
 });
 export type Comparison = z.infer<typeof comparison>;
+
+/** Rows of the comparison that was made last, file after file; null and false ask for all. */
+export const comparedRowsQuery = z.strictObject({
+  /** By its position in the comparison. */
+  file: count.nullable(),
+  group: count.nullable(),
+  /** Those alone whose value their own file has more than once. */
+  repeated: z.boolean(),
+  from: count,
+  count: z.int().min(1).max(500),
+});
+export type ComparedRowsQuery = z.infer<typeof comparedRowsQuery>;
+
+export const comparedRows = z.strictObject({
+  total: count,
+  from: count,
+  rows: z
+    .array(
+      z.strictObject({
+        file: count,
+        /** From 1, header not counted. */
+        row: z.int().positive(),
+        /** Files that have its value; none where it was not compared: blank, or left out. */
+        inFiles: z.array(count).max(maxComparedFiles),
+        repeated: z.boolean(),
+      }),
+    )
+    .max(500),
+});
+export type ComparedRows = z.infer<typeof comparedRows>;

@@ -8,6 +8,7 @@ import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
 import { formatCount } from '../../lib/format.ts';
+import { FileComparison } from './comparing/file-comparison.svelte.ts';
 import { FileInventory } from './inventory/file-inventory.svelte.ts';
 import { BatchDraft } from './draft/draft.svelte.ts';
 import type { Preset } from './draft/suggestions.ts';
@@ -16,7 +17,7 @@ import { BatchRun } from './run/run.svelte.ts';
 
 /**
  * What the page shows: the start view, a file being planned (`draft`), a job (`run`) files that run together (`queue`), or what is in
- * files (`inventory`). These exclude each other.
+ * files (`inventory`), or files that are compared (`comparison`). These exclude each other.
  */
 export class BatchController {
   readonly app: AppStore;
@@ -24,6 +25,7 @@ export class BatchController {
   run = $state.raw<BatchRun | null>(null);
   queue = $state.raw<BatchQueue | null>(null);
   inventory = $state.raw<FileInventory | null>(null);
+  comparison = $state.raw<FileComparison | null>(null);
   failure = $state.raw<Failure | null>(null);
   pasting = $state(false);
   /** Progress of reading a workbook. */
@@ -72,6 +74,7 @@ export class BatchController {
     // Folders are no batch.
     if (areFolders && this.inventory === null) this.#openInventory();
     if (this.inventory !== null) await this.inventory.drop(files);
+    else if (this.comparison !== null) await this.comparison.drop(files);
     else if (files.length > maxFiles)
       this.failure = { code: 'queue.too-many', subject: formatCount(maxFiles) };
     else if (others.length > 0) await this.#openFrom(() => this.#api.dropFiles(files));
@@ -87,6 +90,17 @@ export class BatchController {
   #openInventory(): void {
     this.leave();
     this.inventory = new FileInventory(this.#api);
+  }
+
+  /** With the file that is being planned, or the finished batch that is shown, as the first of them. */
+  showComparison(): void {
+    if (this.comparison !== null) return;
+    const { draft, run } = this;
+    const job = run?.job;
+    this.leave();
+    this.comparison = new FileComparison(this.#api);
+    if (draft?.preview) this.comparison.addOpen(draft.source, draft.preview);
+    else if (job?.state === 'finished') this.comparison.addBatch(job);
   }
 
   async paste(text: string): Promise<void> {
@@ -246,6 +260,8 @@ export class BatchController {
     this.queue = null;
     this.inventory?.close();
     this.inventory = null;
+    this.comparison?.close();
+    this.comparison = null;
     this.pasting = false;
     this.encrypted = null;
     this.failure = null;

@@ -39,6 +39,7 @@ describe.each(['win32', 'darwin', 'linux'] as const)('the application’s menu o
       ...(isMac ? [preferences] : []),
       ['Open…', 'CommandOrControl+O'],
       ['What is in these files…', 'CommandOrControl+I'],
+      ['Compare files…', 'CommandOrControl+D'],
       ['Commands…', 'CommandOrControl+K'],
       ['Lock', 'CommandOrControl+L'],
       ...(isMac ? [] : [preferences]),

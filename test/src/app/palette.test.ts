@@ -26,6 +26,7 @@ async function open() {
       run: {
         openFile: () => undefined,
         inventory: () => undefined,
+        compare: () => undefined,
         lock: () => undefined,
         help: () => undefined,
         guide: () => undefined,

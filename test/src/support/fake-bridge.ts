@@ -11,6 +11,7 @@ import {
 } from '../../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Job, Source } from '../../../electron/contract/models/batch.ts';
+import type { Comparison } from '../../../electron/contract/models/compared.ts';
 import type { Inventory } from '../../../electron/contract/models/inventory.ts';
 import type { Mapping } from '../../../electron/contract/models/mapping.ts';
 import type { Queue } from '../../../electron/contract/models/queue.ts';
@@ -21,6 +22,7 @@ import * as data from './fake-data.ts';
 import { assistantAnswers } from './fake-assistant.ts';
 import { administrationAnswers } from './fake-administration.ts';
 import { reportAnswers } from './fake-reports.ts';
+import { comparedRowsOf, comparisonOf } from './fake-comparison.ts';
 import { inventoryOf } from './fake-inventory.ts';
 
 type Answer<N extends CallName> = (
@@ -40,6 +42,8 @@ export interface FakeOptions {
   answers?: Partial<Answers>;
   /** The progress at which the reading of a workbook stops. */
   opening?: EventPayload<'batch.opening'>;
+  /** The progress at which files are compared. */
+  comparing?: EventPayload<'compare.progress'>;
   /** The progress at which files are looked through. */
   looking?: EventPayload<'inventory.progress'>;
   /** The progress at which the writing of an export stops. */
@@ -165,7 +169,12 @@ function defaultAnswers(
   fake: Fake,
   lookups: Lookup[],
   damaged: Map<string, DamagedJob>,
-  { opening, exporting, looking }: Pick<FakeOptions, 'opening' | 'exporting' | 'looking'>,
+  {
+    opening,
+    exporting,
+    looking,
+    comparing,
+  }: Pick<FakeOptions, 'opening' | 'exporting' | 'looking' | 'comparing'>,
 ): Answers {
   let turn = 100;
   let removed: ConnectionView | null = null;
@@ -195,6 +204,8 @@ function defaultAnswers(
     return done({});
   };
   const nothing = (): Outcome<Record<string, never>> => done({});
+  let compared: Comparison | null = null;
+  let stopComparing: (() => void) | null = null;
   let stopLooking: (() => void) | null = null;
   const look = async (): Promise<Outcome<Inventory>> => {
     if (looking === undefined) return done({ files: [inventoryOf(data.preview.columns)], more: 0 });
@@ -555,8 +566,22 @@ function defaultAnswers(
       const rows = Array.from({ length: 20 }, (_, n) => data.wideRow(job, data.resultRow(n + 1)));
       return done({ total: 20, from: 0, rows });
     },
-    'compare.files': () => failed('file.unknown'),
-    'compare.stop': () => done({}),
+    'compare.files': async ({ sides }) => {
+      compared = null;
+      if (comparing !== undefined) {
+        fake.emit('compare.progress', comparing);
+        await new Promise<void>((stop) => (stopComparing = stop));
+        return failed('service.cancelled');
+      }
+      return done((compared = comparisonOf(sides)));
+    },
+    'compare.rows': (query) =>
+      compared === null ? failed('compare.none') : done(comparedRowsOf(compared, query)),
+    'compare.save': () => done({ name: 'compared.csv' }),
+    'compare.stop': () => {
+      stopComparing?.();
+      return done({});
+    },
     'inventory.look': () => look(),
     'inventory.drop': () => look(),
     'inventory.save': ({ form }) => done({ name: `inventory.${form}` }),

@@ -3,6 +3,7 @@ import { done } from '../../../electron/contract/errors.ts';
 import type { UnreadAnswer } from '../../../electron/contract/models/connection.ts';
 import { acme, acmeService, batchScenes, inProduction } from './batch-scenes.ts';
 import type { FakeOptions } from './fake-bridge.ts';
+import { comparisonScenes } from './comparison-scenes.ts';
 import { inventoryScenes } from './inventory-scenes.ts';
 import { queueScenes } from './queue-scenes.ts';
 import { administrationAnswers, manyListed, signedIn } from './fake-administration.ts';
@@ -161,6 +162,7 @@ export const scenes: Record<string, FakeOptions> = {
   ...batchScenes,
   ...queueScenes,
   ...inventoryScenes,
+  ...comparisonScenes,
   case: caseScene('D-20931', 6),
   'case-long': caseScene(longCase, 40, 'CORP\\maximiliane.von-und-zu-hohenstein-waldburg'),
   refused: {

@@ -71,6 +71,8 @@ const sorted = (groups: Comparison['groups']) =>
 const tokensOf = (count: number, seed: number): string[] =>
   Array.from({ length: count }, (_, n) => (n % 50 === 0 ? '' : `tok-${((n * seed) % 7_001).toString(36)}`));
 
+const allRows = { group: null, file: null, repeated: false };
+
 it('counts of three files are those of maps of texts, and each row is written with its group', async () => {
   const cells = [tokensOf(5_000, 3), tokensOf(9_000, 5), tokensOf(2_500, 11)];
   const sides = [];
@@ -106,6 +108,70 @@ it('counts of three files are those of maps of texts, and each row is written wi
   expect(fs.readFileSync(app.target, 'utf8')).not.toContain('tok-');
   expect(fs.existsSync(`${app.target}.partial`)).toBe(false);
   expect(hashFiles(app.folder)).toEqual([]);
+});
+
+it('rows come by pages, of each group, file and of repeated values, and are saved as they were compared', async () => {
+  expect(await app.batch['compare.rows']({ ...allRows, from: 0, count: 1 })).toMatchObject({
+    failure: { code: 'compare.none' },
+  });
+  expect(await app.batch['compare.save']({})).toMatchObject({ failure: { code: 'compare.none' } });
+  // More than the rows that are counted together.
+  const cells = [tokensOf(40_000, 3), tokensOf(2_000, 5)];
+  const sides = [];
+  for (const [at, own] of cells.entries())
+    sides.push(await fileSide(`file-${at}.csv`, `token\n${own.map((cell) => cell || '""').join('\n')}\n`));
+  const { groups } = comparisonOf(await app.batch['compare.files']({ sides, write: false }));
+  const sets = cells.map((own) => new Set(own));
+  const counts = cells.map((own) => Map.groupBy(own, (cell) => cell));
+  const expected = cells.flatMap((own, file) =>
+    own.map((cell, at) => ({
+      file,
+      row: at + 1,
+      inFiles: cell === '' ? [] : sets.flatMap((values, n) => (values.has(cell) ? [n] : [])),
+      repeated: cell !== '' && (counts[file]?.get(cell)?.length ?? 0) > 1,
+    })),
+  );
+  const filters = [null, ...groups.keys(), 99].flatMap((group) =>
+    [null, 0, 1].flatMap((file) => [true, false].map((repeated) => ({ group, file, repeated }))),
+  );
+  for (const filter of filters) {
+    const files = filter.group === null ? null : (groups[filter.group]?.files.join() ?? 'none');
+    const rows = expected.filter(
+      ({ file, inFiles, repeated }) =>
+        (filter.file === null || filter.file === file) &&
+        (files === null || inFiles.join() === files) &&
+        (!filter.repeated || repeated),
+    );
+    for (const from of [0, 7, 16_383, 16_384, rows.length - 3, rows.length, rows.length + 5]) {
+      if (from < 0) continue;
+      const page = valueOf(await app.batch['compare.rows']({ ...filter, from, count: 50 }));
+      expect([filter, page]).toEqual([
+        filter,
+        { total: rows.length, from, rows: rows.slice(from, from + 50) },
+      ]);
+    }
+  }
+
+  app.target = path.join(app.folder, 'saved.csv');
+  expect(valueOf(await app.batch['compare.save']({}))).toEqual({ name: 'saved.csv' });
+  expect(app.audit.intents.at(-1)).toMatchObject({
+    action: 'SaveComparison',
+    cleartext: false,
+    note: 'saved.csv',
+  });
+  const [, ...lines] = fs.readFileSync(app.target, 'utf8').trimEnd().split('\r\n');
+  expect(lines).toEqual(
+    expected.map(({ file, row, inFiles, repeated }) => {
+      const files = inFiles.map((at) => at + 1).join(' ');
+      return `${file + 1},file-${file}.csv,${row},${files},${repeated ? 'yes' : ''}`;
+    }),
+  );
+  // One that fails leaves nothing of the one before.
+  const unknown = sides.map((side) => ({ ...side, column: 9 }));
+  expect(await app.batch['compare.files']({ sides: unknown, write: false })).toMatchObject({
+    failure: { code: 'plan.column-unknown' },
+  });
+  expect(await app.batch['compare.save']({})).toMatchObject({ failure: { code: 'compare.none' } });
 });
 
 it('equal text is equal in any encoding and form, spaces included; what can’t be read is left out', async () => {
