@@ -74,13 +74,18 @@ const title = (name: string): string => {
 /** The content of each file, by its path below the folder. */
 export function policyTemplates(): Record<string, string> {
   return {
-    'policy.schema.json': `${JSON.stringify(withSchemaMember(jsonSchema), null, 2)}\n`,
+    'policy.schema.json': `${JSON.stringify({ ...withSchemaMember(jsonSchema), ...together }, null, 2)}\n`,
     'policy.example.json': `${JSON.stringify(examples, null, 2)}\n`,
     'Tokendesk.admx': admx(),
     'en-US/Tokendesk.adml': adml(),
     'app.tokendesk.plist': plist(),
   };
 }
+
+/** As `flawsTogether` of the app has it. */
+const together = {
+  dependentRequired: { connectionsFile: ['connectionsSigners'], connectionsSigners: ['connectionsFile'] },
+};
 
 /** A file may name its schema: with one that forbids other members, an editor would call that wrong. */
 export const withSchemaMember = <T extends { readonly properties?: object }>(schema: T): T => ({

@@ -233,7 +233,12 @@ export async function readPolicyFileAt(source: string, os: NodeJS.Platform): Pro
   const value = parsePolicy(file.bytes);
   if (value === null) return wrong(notJson);
   const checked = checkMembers(source, value);
-  return { ...checked, flaws: [...checked.flaws, ...flawsTogether(checked.managed, os)] };
+  // What is wrong by itself is missing here, and must not be called so.
+  const isMissing = (flaw: string): boolean =>
+    checked.flaws.some((one) => one.startsWith('connectionsSigners') || one.startsWith('connectionsFile')) &&
+    flaw.includes(' needs ');
+  const together = flawsTogether(checked.managed, os).filter((flaw) => !isMissing(flaw));
+  return { ...checked, flaws: [...checked.flaws, ...together] };
 }
 
 /**

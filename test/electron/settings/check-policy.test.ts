@@ -128,6 +128,9 @@ describe('the connections that a policy provides', () => {
     expect((await check(`{"connectionsSigners":["${'A'.repeat(64)}"]}`)).text).toContain(
       'connectionsSigners, entry 1 must be a fingerprint of 64 hexadecimal digits in small letters',
     );
+    expect((await check('{"connectionsFile":"/share.json","connectionsSigners":["x"]}')).text).not.toContain(
+      'connectionsFile needs connectionsSigners',
+    );
     fs.writeFileSync(path.join(folder, 'policy.json'), policy('*.example'));
     const beside = path.join(folder, 'connections.json');
     fs.writeFileSync(beside, JSON.stringify(file));
