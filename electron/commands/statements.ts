@@ -52,11 +52,15 @@ export async function attest(
   { facts, ...asking }: Asking & { readonly facts: () => Promise<WorkstationFacts> },
 ): Promise<ExitCode> {
   const { app, words, passphrase, statements, write, tell } = asking;
-  const { keychain } = await unlocked(valueOf(app, words), passphrase);
-  // Without one the log can't be written either, which would be said as if the disk were full.
-  if (keychain !== 'ready') throw endOf({ code: keychainFailures[keychain] }, words.failure);
+  const value = valueOf(app, words);
+  await unlocked(value, passphrase);
   const made = await statements.attest(await facts());
-  if (!made.ok) throw endOf(made.failure, words.failure);
+  if (!made.ok) {
+    const { keychain } = await unlocked(value, passphrase);
+    // Without one the log can't be written either, which would be said as if the disk were full.
+    const code = keychain === 'ready' ? null : keychainFailures[keychain];
+    throw endOf(code === null ? made.failure : { code }, words.failure);
+  }
   if (out === null) write(textOf(made.value));
   else await save(out, made.value, words);
   tell(`Signed by ${fingerprintOf(Buffer.from(made.value.signature.publicKey, 'base64'))}.`);

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { End } from '../../../electron/commands/ends.ts';
 import { attest, signConnectionsFile } from '../../../electron/commands/statements.ts';
+import { failed } from '../../../electron/contract/errors.ts';
 import { attestation, type WorkstationFacts } from '../../../electron/contract/models/attestation.ts';
 import { readSigned } from '../../../electron/settings/provided-file.ts';
 import { signerOf } from '../../../electron/storage/signed-document.ts';
@@ -57,7 +58,7 @@ test('without a keychain a statement says so, and not that the disk is full', as
         {
           ...asking,
           app: without.app,
-          statements: without.whole.statements,
+          statements: { ...asking.statements, attest: () => Promise.resolve(failed('audit.unwritable')) },
           facts: () => Promise.resolve(facts),
         },
       ),

@@ -74,7 +74,7 @@ test('a file over 1 MiB, a folder and a missing file are refused, and that is re
   for (const [file, code] of [
     [large, 'certificate.invalid'],
     [folder, 'certificate.invalid'],
-    [path.join(folder, 'gone.p12'), 'file.unreadable'],
+    [path.join(folder, 'gone.p12'), 'file.gone'],
   ] as const) {
     const { choose, recorded, stored } = app(file);
     expect(await choose(input)).toEqual(failed(code, { subject: path.basename(file) }));

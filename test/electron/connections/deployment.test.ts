@@ -221,7 +221,7 @@ describe('a file', () => {
     chooses(app, ' '.repeat(5 * 1024 * 1024));
     expect(codeOf(await app.ask('connections.chooseImport', {}))).toBe('import.invalid');
     app.choose(path.join(app.home, 'gone.json'));
-    expect(codeOf(await app.ask('connections.chooseImport', {}))).toBe('file.unreadable');
+    expect(codeOf(await app.ask('connections.chooseImport', {}))).toBe('file.gone');
   });
 });
 
