@@ -58,8 +58,8 @@ function installSystemPackages() {
   if (missing.length === 0) return;
   if (!onPath('apt-get')) {
     const [tool, names] = onPath('dnf')
-      ? ['sudo dnf install', 'chromium xorg-x11-server-Xvfb dbus-x11 gnome-keyring libsecret xclip']
-      : ['sudo pacman -S', 'chromium xorg-server-xvfb dbus gnome-keyring libsecret xclip'];
+      ? ['sudo dnf install', 'chromium xorg-x11-server-Xvfb dbus-x11 gnome-keyring libsecret xclip gnupg']
+      : ['sudo pacman -S', 'chromium xorg-server-xvfb dbus gnome-keyring libsecret xclip gnupg'];
     console.log(`Some system packages are missing (as Debian calls them: ${missing.join(' ')}).`);
     console.log(`  ${tool} ${names}`);
     return;
@@ -94,6 +94,7 @@ function missingPackages() {
     'gnome-keyring': onPath('gnome-keyring-daemon'),
     'libsecret-1-0': libraries.some((folder) => fs.existsSync(path.join(folder, 'libsecret-1.so.0'))),
     xclip: onPath('xclip'),
+    gnupg: onPath('gpg'),
   };
   return Object.keys(present).filter((name) => !present[name]);
 }

@@ -9,6 +9,7 @@ import { type Connections, createConnections } from '../connections/store.ts';
 import { done, type Outcome } from '../contract/errors.ts';
 import { builtInId } from '../contract/models/connection.ts';
 import type { Deployment } from '../contract/models/deployment.ts';
+import { findGpg } from '../parsing/packed/gpg.ts';
 import { createParser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createAutoClearClipboard } from '../privacy/clipboard.ts';
@@ -128,7 +129,11 @@ export async function openFoundation(
     await takeOverJobs(path.join(platform.home, 'jobs'), () => whileOpening.key(keyAccount));
     await secretsKey.adopted();
   }
-  const parser = createParser({ worker: options.parserWorker, clock });
+  const parser = createParser({
+    worker: options.parserWorker,
+    clock,
+    gpg: () => (managed.openPgp === false ? null : findGpg()),
+  });
   const connections = createConnections({
     store,
     keychain,

@@ -120,6 +120,8 @@ export const failureCodes = [
   'file.archive-too-large', // unpacks to more than a table packs to
   'file.passphrase-needed',
   'file.passphrase-wrong',
+  'file.pgp-key', // encrypted with OpenPGP, for keys none of which GnuPG has
+  'file.pgp-locked', // GnuPG was not given the passphrase
   'file.workbook-damaged', // not what a workbook is: torn, or made to harm
   'file.workbook-sparse', // few cells, far apart: nearly all of the table would be empty
   'file.workbook-too-large', // unpacks to more than a workbook could hold

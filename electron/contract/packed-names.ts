@@ -3,7 +3,7 @@ import type { Archive, Packed } from './models/packed.ts';
 
 /** A file's name without the endings of what is around it. */
 export const unpackedName = (name: string, { archive: kind, isEncrypted }: Packed): string => {
-  const inner = isEncrypted ? name.replace(/\.age$/i, '') : name;
+  const inner = isEncrypted ? name.replace(/\.(?:age|gpg|pgp|asc)$/i, '') : name;
   return kind === null ? inner : inner.replace(/\.(?:gz|gzip|zip)$/i, '');
 };
 

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { Gpg } from './packed/gpg.ts';
 import type { ReadPackedOptions, Unpacked } from './packed/read-packed.ts';
 import { done, failed, type FailureCode, type Outcome } from '../contract/errors.ts';
 import type { CertificateWithKey } from './pkcs12.ts';
@@ -20,7 +21,9 @@ export interface Parser {
    * file.workbook-too-large for the memory limit, service.cancelled. `createOutput` is called in this thread: the other
    * one has no key.
    */
-  readPacked(options: ReadPackedOptions & { readonly signal: AbortSignal }): Promise<Outcome<Unpacked>>;
+  readPacked(
+    options: Omit<ReadPackedOptions, 'gpg' | 'onProcess'> & { readonly signal: AbortSignal },
+  ): Promise<Outcome<Unpacked>>;
   /**
    * For each expression, in which of these texts it is found; without texts a check of the expressions. Failures:
    * pattern.invalid, pattern.unsupported, pattern.slow.
@@ -36,6 +39,8 @@ export interface ParserOptions {
   /** The thread's entry: this folder's `worker.ts` under Node, its bundle in the application. */
   readonly worker: URL;
   readonly clock: Pick<Clock, 'after'>;
+  /** Asked at each file: it may have been installed meanwhile. Never started if absent. */
+  readonly gpg?: () => Gpg | null;
   readonly limits?: Partial<typeof parserLimits>;
 }
 
@@ -64,7 +69,7 @@ interface RunOptions {
   readonly output?: (message: OutputMessage) => Promise<Outcome<null>>;
 }
 
-export function createParser({ worker, clock, limits }: ParserOptions): Parser {
+export function createParser({ worker, clock, gpg = () => null, limits }: ParserOptions): Parser {
   const { startMs, packedMs, patternsMs, certificateMs, examplesMs, heapMb } = { ...parserLimits, ...limits };
 
   /** The type of the outcome is that of the task. Rejects where the thread fails: a bug of ours. */
@@ -77,6 +82,8 @@ export function createParser({ worker, clock, limits }: ParserOptions): Parser {
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
+    let helper: number | null = null;
+    let isOver = false;
     const { promise, resolve, reject } = Promise.withResolvers<Outcome<T>>();
     let stopTimer = clock.after(startMs, () => {
       resolve(failed('app.busy'));
@@ -87,12 +94,15 @@ export function createParser({ worker, clock, limits }: ParserOptions): Parser {
     signal?.addEventListener('abort', cancel);
     thread.on('message', (message: WorkerMessage) => {
       if (message.kind === 'ready') {
+        // It may come while the thread is being ended.
+        if (isOver) return;
         stopTimer();
         stopTimer = clock.after(options.deadlineMs, () => {
           resolve(failed(options.slow));
         });
       } else if (message.kind === 'outcome') resolve(message.outcome as Outcome<T>);
       else if (message.kind === 'report') report?.(message.share);
+      else if (message.kind === 'process') helper = message.pid;
       else
         output?.(message).then((answer) => {
           thread.postMessage(answer);
@@ -108,8 +118,10 @@ export function createParser({ worker, clock, limits }: ParserOptions): Parser {
     try {
       return await promise;
     } finally {
+      isOver = true;
       stopTimer();
       signal?.removeEventListener('abort', cancel);
+      if (helper !== null) endProcess(helper);
       await thread.terminate();
     }
   }
@@ -140,7 +152,7 @@ export function createParser({ worker, clock, limits }: ParserOptions): Parser {
       };
       try {
         return await run<Unpacked>(
-          { kind: 'packed', path, sheet, passphrase },
+          { kind: 'packed', path, sheet, passphrase, gpg: gpg() },
           {
             deadlineMs: packedMs,
             slow: 'file.workbook-slow',
@@ -171,4 +183,12 @@ export function createParser({ worker, clock, limits }: ParserOptions): Parser {
         { deadlineMs: examplesMs, slow: 'examples.unreadable', tooLarge: 'examples.unreadable' },
       ),
   };
+}
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid);
+  } catch {
+    // It has ended.
+  }
 }

@@ -12,7 +12,7 @@ import { readExamples } from './service-examples/read-examples.ts';
 import type { EncryptedFileWriter } from '../storage/encrypted-file.ts';
 
 export type Task =
-  | ({ readonly kind: 'packed' } & Pick<ReadPackedOptions, 'path' | 'sheet' | 'passphrase'>)
+  | ({ readonly kind: 'packed' } & Pick<ReadPackedOptions, 'path' | 'sheet' | 'passphrase' | 'gpg'>)
   | { readonly kind: 'certificate'; readonly file: Uint8Array; readonly passphrase: string }
   | { readonly kind: 'examples'; readonly text: string }
   | { readonly kind: 'patterns'; readonly patterns: readonly string[]; readonly texts: readonly string[] };
@@ -20,6 +20,8 @@ export type Task =
 export type WorkerMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'report'; readonly share: number }
+  /** The process that works for this thread, null when it has ended: it does not end with the thread. */
+  | { readonly kind: 'process'; readonly pid: number | null }
   | OutputMessage
   | { readonly kind: 'outcome'; readonly outcome: Outcome<unknown> };
 
@@ -99,8 +101,11 @@ function run(task: Task): Promise<Outcome<unknown>> | Outcome<unknown> {
         reported = share;
         post({ kind: 'report', share });
       };
-      const { path, sheet, passphrase } = task;
-      return readPacked({ path, sheet, passphrase, createOutput, report });
+      const onProcess = (pid: number | null): void => {
+        post({ kind: 'process', pid });
+      };
+      const { path, sheet, passphrase, gpg } = task;
+      return readPacked({ path, sheet, passphrase, gpg, onProcess, createOutput, report });
     }
     case 'certificate':
       return readPkcs12(Buffer.from(task.file), task.passphrase);

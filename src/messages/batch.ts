@@ -6,7 +6,7 @@ const row = (f: Failure): string => (f.row === undefined ? 'A row' : `Row ${form
 const file = (f: Failure): string => f.subject ?? 'The file';
 
 const decryptPgp =
-  'Decrypt it with the key that it is for: gpg --output cards.csv --decrypt FILE. Then drop cards.csv, and delete it afterwards.';
+  'Where GnuPG is installed and allowed, Tokendesk opens what is encrypted with it. Otherwise: gpg --output cards.csv --decrypt FILE. Then drop cards.csv, and delete it afterwards.';
 
 /** What to do with a file that is no table, by what it was found to be; of the app's own, where it goes. */
 const otherFiles: Readonly<Record<string, string>> = {
@@ -141,6 +141,17 @@ export const batchMessages = {
     ),
   'file.passphrase-wrong': (f) =>
     message(`That is not the passphrase of ${file(f)}.`, 'Type it again.', 'now'),
+  'file.pgp-key': (f) =>
+    message(
+      `${file(f)} is encrypted with PGP for a key that GnuPG on this computer does not have.`,
+      'Import your secret key into GnuPG, or have the file encrypted for a key of yours.',
+    ),
+  'file.pgp-locked': (f) =>
+    message(
+      `GnuPG did not decrypt ${file(f)}: it was not given the right passphrase.`,
+      'Open the file again, and type the passphrase of your key in the dialog of GnuPG.',
+      'now',
+    ),
   'file.workbook-damaged': (f) =>
     message(
       `${file(f)} is damaged, or not the workbook it seems to be.`,

@@ -1,5 +1,6 @@
 /* eslint-disable no-control-regex -- bytes of other formats */
 import { isAscii } from 'node:buffer';
+import { isPgp } from '../../parsing/packed/gpg.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { isBlank } from '../../util/blank.ts';
 import { looksEbcdic, nextLine } from './ebcdic.ts';
@@ -32,6 +33,7 @@ const packedSigns: readonly Sign[] = [
   [0x50, 0x4b, 0x05, 0x06],
   [0x1f, 0x8b],
   'age-encryption.org/',
+  ({ bytes }: Head) => isPgp(bytes),
 ];
 const compound = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
@@ -59,7 +61,6 @@ const kinds: readonly (readonly [name: string, sign: Sign])[] = [
   ['RTF document', '{\\rtf'],
   ['file encrypted with age', '-----BEGIN AGE ENCRYPTED FILE-----'],
   ['file encrypted or signed with PGP', /^-----BEGIN PGP /],
-  ['file encrypted with PGP', isPgp],
   ['text in UTF-32', isUtf32],
   ['text in ISO-2022-JP', ({ bytes, text }: Head) => isAscii(bytes) && /\x1b\$[@B]/.test(text)],
   ['text in UTF-7', isUtf7],
@@ -141,13 +142,6 @@ function isDbase({ bytes }: Head): boolean {
   const header = bytes.readUInt16LE(8);
   const names = bytes.subarray(32, 43).toString('latin1');
   return header >= 65 && [1, 8].includes(header % 32) && /^[A-Za-z_][\w ]*\0*$/.test(names);
-}
-
-/** A packet that begins a message in OpenPGP: a session key, or compressed data. */
-function isPgp({ text }: Head): boolean {
-  return /^(?:(?:\x84.|\x85..|\xc1(?:[\0-\xbf]|[\xc0-\xdf].))\x03.{8}[\x01\x02\x10\x12]|(?:\x8c.|\xc3[\0-\xbf])[\x04\x05][\x01-\x0b]|\xa3[\x01-\x03])/s.test(
-    text,
-  );
 }
 
 /** No text has characters behind it. Two of UTF-16, line ends for example, would be one there. */

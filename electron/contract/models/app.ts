@@ -149,6 +149,11 @@ export const managedSettings = z
     extraCa: z
       .boolean()
       .describe('Whether a connection may be given a certificate authority that it did not trust before.'),
+    openPgp: z
+      .boolean()
+      .describe(
+        'Whether a file that is encrypted with OpenPGP is decrypted by the GnuPG that is installed; if absent it is.',
+      ),
     profileImport: z.boolean().describe('Whether a service profile may be imported into a connection.'),
     webhookPort: z
       .int()

@@ -6,6 +6,7 @@ import { done, type Outcome } from '../../contract/errors.ts';
 import type { EncryptedFileWriter } from '../../storage/encrypted-file.ts';
 import { convertSheet, type Converted } from '../workbook/convert-sheet.ts';
 import { openPackage, Refusal, type Package } from '../workbook/package.ts';
+import { decryptPgp, type Gpg, isPgp } from './gpg.ts';
 import { type Bytes, decryptAge, gunzip, isAge, isGzip, isZip, peek } from './layers.ts';
 
 /** What was in a file that is no text itself. */
@@ -22,6 +23,10 @@ export interface ReadPackedOptions {
   readonly sheet: string | null;
   /** Of a file that is encrypted; null where none was given. */
   readonly passphrase: string | null;
+  /** Null where it is not installed, or not to be started. */
+  readonly gpg?: Gpg | null | undefined;
+  /** See `decryptPgp`. */
+  readonly onProcess?: (pid: number | null) => void;
   readonly createOutput: () => Promise<Outcome<EncryptedFileWriter>>;
   /** Receives the share that is done, 0 to 1. */
   readonly report: (share: number) => void;
@@ -38,17 +43,17 @@ const packedLimits = {
 const unmeant = /(?:^|\/)(?:__MACOSX\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$)/i;
 
 /**
- * Writes what is in a gzip or ZIP archive, a file that age encrypted, or both, to an encrypted file: a text byte for byte,
+ * Writes what is in a gzip or ZIP archive, a file that age or OpenPGP encrypted, or both, to an encrypted file: a text byte for byte,
  * or a sheet as `convertSheet` does. A workbook is a ZIP archive too. One compression and one encryption around it are
  * taken off, and no more: what is in an archive in an archive nobody saw.
- * Failures: file.archive-*, file.passphrase-*, file.not-a-table, file.empty, and those of `convertSheet`. Called in the
+ * Failures: file.archive-*, file.passphrase-*, file.pgp-*, file.not-a-table, file.empty, and those of `convertSheet`. Called in the
  * parser's thread only.
  */
 export async function readPacked(options: ReadPackedOptions): Promise<Outcome<Unpacked>> {
   const { path, report } = options;
   try {
     const { head, size } = await readHead(path);
-    const isPacked = [isZip, isGzip, isAge].some((has) => has(head));
+    const isPacked = [isZip, isGzip, isAge, isPgp].some((has) => has(head));
     if (!isPacked) throw damaged(basename(path));
     if (isZip(head)) return done(await readPackage(await openArchive(path, basename(path)), options));
     return done(
@@ -99,6 +104,11 @@ async function readLayers(bytes: Bytes, options: LayerOptions, found: Packed): P
   if (isAge(head)) {
     if (found.isEncrypted || found.archive !== null) throw nested();
     return readLayers(decryptAge(all, options.passphrase), options, { ...found, isEncrypted: true });
+  }
+  if (isPgp(head)) {
+    if (found.isEncrypted || found.archive !== null) throw nested();
+    const { gpg = null, onProcess = () => undefined } = options;
+    return readLayers(decryptPgp(all, gpg, onProcess), options, { ...found, isEncrypted: true });
   }
   if (isGzip(head)) {
     if (found.archive !== null) throw nested();

@@ -1,10 +1,16 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Encrypter } from 'age-encryption';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { calls } from '../../../../electron/contract/calls.ts';
 import type { ExportChoice } from '../../../../electron/contract/models/batch.ts';
+import type { Gpg } from '../../../../electron/parsing/packed/gpg.ts';
+import { createParser } from '../../../../electron/parsing/parser.ts';
+import { systemClock } from '../../../../electron/util/clock.ts';
+import { openGnupg, type TestGnupg } from '../../../support/gnupg.ts';
+import { parserWorker } from '../../../support/workers.ts';
 import { text, workbook } from '../../../support/make-workbook.ts';
 import { obscuredOf } from '../../../support/obscured-text.ts';
 import { readWithOther } from '../../../support/unpack-with-other.ts';
@@ -161,6 +167,68 @@ describe('a file under a passphrase', () => {
     expect(valueOf(await unlock()).sheet?.name).toBe('Two');
   });
 });
+
+describe('a file that is encrypted with OpenPGP', () => {
+  let keys: TestGnupg;
+  beforeAll(() => {
+    keys = openGnupg();
+  }, 30_000);
+  afterAll(() => {
+    keys.close();
+  });
+  const own = (): Gpg => ({ file: '/usr/bin/gpg', env: { GNUPGHOME: keys.home } });
+
+  it('opens with the GnuPG of this computer, and goes back under a passphrase', async () => {
+    app = await app.again({ parser: createParser({ worker: parserWorker, clock: systemClock, gpg: own }) });
+    const source = valueOf(await drop('cards.csv.gpg', keys.encrypt(Buffer.from(rows))));
+    expect(source).toMatchObject({ name: 'cards.csv.gpg', packed: { archive: null, isEncrypted: true } });
+    const whole = await runAndExport(source.sourceId, { passphrase: obscuredOf('another horse') });
+    expect(whole.name).toBe('cards_cleartext.csv.age');
+    const kept = await readdir(app.folder, { recursive: true, withFileTypes: true });
+    for (const file of kept.filter((one) => one.isFile()))
+      expect((await readFile(join(file.parentPath, file.name))).includes('Ben')).toBe(false);
+    const packed = valueOf(await drop('cards.csv.gz.pgp', keys.encrypt(gzipSync(rows))));
+    expect(packed.packed).toEqual({ archive: 'gzip', isEncrypted: true });
+  });
+
+  it('that is damaged, or in an archive, is refused, and nothing is left of it', async () => {
+    app = await app.again({ parser: createParser({ worker: parserWorker, clock: systemClock, gpg: own }) });
+    const message = keys.encrypt(Buffer.from(rows));
+    for (const [bytes, code] of [
+      [message.subarray(0, -20), 'file.archive-damaged'],
+      [gzipSync(message), 'file.not-a-table'],
+      [keys.encrypt(message), 'file.not-a-table'],
+    ] as const) {
+      expect(codeOf(await drop('cards.csv.gpg', bytes))).toBe(code);
+      expect(await copyNames()).toEqual([]);
+    }
+  });
+
+  it('leaves no process behind when its opening is stopped', async () => {
+    const pids = join(app.folder, 'pid');
+    const slow = join(app.folder, 'gpg');
+    await writeFile(slow, `#!/bin/sh\necho $$ > '${pids}'\ncat > /dev/null\nexec sleep 600\n`, {
+      mode: 0o700,
+    });
+    const gpg = () => ({ file: slow, env: { PATH: '/usr/bin:/bin' } });
+    app = await app.again({ parser: createParser({ worker: parserWorker, clock: systemClock, gpg }) });
+    const opening = drop('cards.csv.gpg', keys.encrypt(Buffer.from(rows)));
+    await vi.waitUntil(() => existsSync(pids) && readFileSync(pids, 'utf8').endsWith('\n'), 20_000);
+    await app.batch['batch.stopOpening']({});
+    expect(codeOf(await opening)).toBe('service.cancelled');
+    const pid = Number(readFileSync(pids, 'utf8'));
+    await vi.waitUntil(() => !isRunning(pid), 10_000);
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    // One that has ended and whose end nobody took notice of is there, as a zombie.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
 
 it.each<[string, string, Buffer, object]>([
   ['damage', 'a.gz', gzipSync(rows).subarray(0, -3), { code: 'file.archive-damaged', subject: 'a.gz' }],

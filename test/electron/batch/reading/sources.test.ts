@@ -287,7 +287,13 @@ describe('a file that is no table is called what it is', () => {
     ['a.pdf', Buffer.from('%PDF-1.7\n'), 'PDF'],
     ['a.csv.bz2', Buffer.from('BZh91AY&SY'), 'bzip2 archive'],
     ['a.csv.age', Buffer.from('-----BEGIN AGE ENCRYPTED FILE-----\n'), 'file encrypted with age'],
-    ['a.csv.asc', Buffer.from('-----BEGIN PGP MESSAGE-----\n'), 'file encrypted or signed with PGP'],
+    ['a.csv.asc', Buffer.from('-----BEGIN PGP MESSAGE-----\n'), 'file encrypted with PGP'],
+    [
+      'a.csv.pgp',
+      Buffer.from([0x85, 1, 12, 3, 1, 2, 3, 4, 5, 6, 7, 8, 1, 7, 255]),
+      'file encrypted with PGP',
+    ],
+    ['a.csv.gpg', Buffer.from([0x8c, 0x0d, 4, 9, 3, 8]), 'file encrypted with PGP'],
   ])('%s', async (name, bytes, what) => {
     const outcome = await app.batch['batch.drop']({ reference: await app.write(name, bytes) });
     expect(outcome).toEqual({ ok: false, failure: { code: 'file.not-a-table', subject: what } });
