@@ -82,7 +82,7 @@ export function createParser({ worker, clock, gpg = () => null, limits }: Parser
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
-    let helper: number | null = null;
+    const helper: { pid: number | null } = { pid: null };
     let isOver = false;
     const { promise, resolve, reject } = Promise.withResolvers<Outcome<T>>();
     let stopTimer = clock.after(startMs, () => {
@@ -102,7 +102,7 @@ export function createParser({ worker, clock, gpg = () => null, limits }: Parser
         });
       } else if (message.kind === 'outcome') resolve(message.outcome as Outcome<T>);
       else if (message.kind === 'report') report?.(message.share);
-      else if (message.kind === 'process') helper = message.pid;
+      else if (message.kind === 'process') helper.pid = message.pid;
       else
         output?.(message).then((answer) => {
           thread.postMessage(answer);
@@ -121,7 +121,7 @@ export function createParser({ worker, clock, gpg = () => null, limits }: Parser
       isOver = true;
       stopTimer();
       signal?.removeEventListener('abort', cancel);
-      if (helper !== null) endProcess(helper);
+      if (helper.pid !== null) endProcess(helper.pid);
       await thread.terminate();
     }
   }

@@ -1,3 +1,4 @@
+/* eslint-disable no-control-regex -- bytes of packets */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -74,11 +75,11 @@ export async function* decryptPgp(
       yield piece;
     }
   }
-  let unread: Refusal | null = null;
+  const source: { unread: Refusal | null } = { unread: null };
   // It stops reading where it fails, and says why.
   const feeding = pipeline(Readable.from(counted(), { objectMode: false }), child.stdin).catch(
     (error: unknown) => {
-      if (error instanceof Refusal) unread = error;
+      if (error instanceof Refusal) source.unread = error;
     },
   );
   const said = statusOf(child.stderr);
@@ -96,7 +97,7 @@ export async function* decryptPgp(
     onProcess(null);
   }
   await feeding;
-  if (unread !== null) throw unread as Refusal;
+  if (source.unread !== null) throw source.unread;
   const refusal = refusalOf(await said, await ended);
   if (refusal !== null) throw refusal;
 }

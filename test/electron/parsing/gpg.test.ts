@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decryptPgp, findGpg, type Gpg, isPgp } from '../../../electron/parsing/packed/gpg.ts';
 import { Refusal } from '../../../electron/parsing/workbook/package.ts';
