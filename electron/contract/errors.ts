@@ -135,6 +135,9 @@ export const failureCodes = [
   'value.field-width', // a result that is too long for its field of fixed width, or would not be read from there as itself
   'value.unencodable', // for an export: its encoding has not all of the characters
   'value.no-text', // a number, true or false of JSON; not sent
+  'value.marks-inside', // a text that has marks before a value in it is tokenized; not sent
+  'value.spelled-inside', // a value in a text is written in other characters than its own; not sent
+  'value.mark-broken', // the mark of a token in a text is cut or changed, or a result would make it so
   'value.unfit', // does not fit the definition's kind; not sent
   'value.check-digit', // refused by the service, and its check digit is wrong
   'value.length', // refused by the service, and it has too few or too many digits

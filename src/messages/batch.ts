@@ -203,6 +203,21 @@ export const batchMessages = {
       'The value is a number, true or false in JSON. A token is a text and can’t stand in its place, so it was not sent.',
       'Have such values written as strings, in quotes.',
     ),
+  'value.marks-inside': () =>
+    message(
+      'The text has marks of tokens already. What is in them could not be told from new ones, so nothing of it was sent.',
+      'Detokenize the column first, or choose other marks.',
+    ),
+  'value.spelled-inside': () =>
+    message(
+      'A value in the text is written in signs that stand for others. It could not be put back as it was, so nothing of the text was sent.',
+      'Correct it in the file.',
+    ),
+  'value.mark-broken': () =>
+    message(
+      'The mark of a token in the text is cut or changed, or the result would make it so.',
+      'Correct the mark in the file, or choose the marks that it was tokenized with.',
+    ),
   'value.unfit': () =>
     message(
       'The value does not fit the kind of the definition, so it was not sent.',
