@@ -97,6 +97,21 @@ test('with the rest of a killed export goes its receipt, and no other one', asyn
   expect([fs.existsSync(partialOf(target)), fs.existsSync(receipt)]).toEqual([false, true]);
 });
 
+test('a file that was killed between its two names is whole, and stays with its receipt', async () => {
+  const { open, lines, target, file } = setUp();
+  await killed(target, file);
+  fs.linkSync(partialOf(target), target);
+  fs.writeFileSync(receiptFile(target), '{}');
+  const unfinished = open();
+  await unfinished.removeLeft();
+  expect([target, receiptFile(target), partialOf(target)].map((name) => fs.existsSync(name))).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect([unfinished.removed(), unfinished.left(), lines]).toEqual([[], [], []]);
+});
+
 test('a file gets its name once its receipt is there, and not at all where that can’t be written', async () => {
   const found: unknown[] = [];
   const app = await openApp({

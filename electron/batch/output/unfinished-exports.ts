@@ -78,12 +78,17 @@ export function createUnfinishedExports({
     });
   const strike = (entry: UnfinishedExport) => change((list) => list.filter((one) => one !== entry));
 
-  /** Ours is only what was written since the export began: the person may have made another file of that name. */
-  async function findRest({ target, at }: UnfinishedExport): Promise<'ours' | 'gone' | 'unknown'> {
+  /**
+   * Whole is what has its name already, and its other one still: both are one file. Ours is only what was written since the export began: the person may have
+   * made another file of that name.
+   */
+  async function findRest({ target, at }: UnfinishedExport): Promise<'ours' | 'whole' | 'gone' | 'unknown'> {
     try {
-      const found = await fs.lstat(partialOf(target));
+      const found = await fs.lstat(partialOf(target), { bigint: true });
       if (!found.isFile()) return 'gone';
-      return found.mtimeMs >= at - roundingMs ? 'ours' : 'unknown';
+      const named = await fs.lstat(target, { bigint: true }).catch(() => null);
+      if (named?.ino === found.ino && named.dev === found.dev) return 'whole';
+      return Number(found.mtimeMs) >= at - roundingMs ? 'ours' : 'unknown';
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') return 'unknown';
       // A folder that is away says nothing about the file in it.
@@ -104,7 +109,8 @@ export function createUnfinishedExports({
     const name = path.basename(target).slice(0, 300);
     const rest = await findRest(entry);
     if (rest === 'unknown') left.push(name);
-    if (rest === 'gone') await strike(entry);
+    if (rest === 'whole') await fs.rm(partialOf(target));
+    if (rest === 'whole' || rest === 'gone') await strike(entry);
     if (rest !== 'ours') return;
     const intent = { action: 'RemovePartial', job, connection, environment, note: name };
     const gone = await audit.record(intent, async () => {

@@ -84,6 +84,7 @@ export async function* decryptPgp(
   );
   const said = statusOf(child.stderr);
   let bytesOut = 0;
+  let isRead = false;
   try {
     for await (const piece of child.stdout as AsyncIterable<Buffer>) {
       bytesOut += piece.length;
@@ -91,8 +92,10 @@ export async function* decryptPgp(
         throw new Refusal('file.archive-too-large');
       yield piece;
     }
+    isRead = true;
   } finally {
-    child.kill();
+    // One that has written all ends by itself, and how it ends counts.
+    if (!isRead) child.kill();
     await ended;
     onProcess(null);
   }
