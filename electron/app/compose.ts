@@ -66,6 +66,9 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const foundation = await openFoundation(platform, options, {
     provided: () => provided.deployment(),
     dropClient: (id) => service.clients.drop(id),
+    secondPersonChanged: () => {
+      changed();
+    },
   });
   const { connections, keychain, lock, settings, store } = foundation;
   const changed = (): void => {

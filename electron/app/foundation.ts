@@ -13,11 +13,14 @@ import { findGpg } from '../parsing/packed/gpg.ts';
 import { createParser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createAutoClearClipboard } from '../privacy/clipboard.ts';
+import { createApprovals } from '../privacy/approval.ts';
+import { createApprovers } from '../privacy/approvers.ts';
 import { createCleartextGate } from '../privacy/cleartext-act.ts';
 import { createDisclosures, disclosureLimitsOf } from '../privacy/disclosures.ts';
 import { createGuesses } from '../privacy/guesses.ts';
 import { openLock } from '../privacy/lock.ts';
 import { createReveals } from '../privacy/reveals.ts';
+import { createSecondPerson } from '../privacy/second-person.ts';
 import { createSharedCounts } from '../privacy/shared-counts.ts';
 import { createUnlockAttempts } from '../privacy/unlock-attempts.ts';
 import { earlierSettings, settingsName } from '../settings/file-names.ts';
@@ -30,6 +33,7 @@ import { createConnectionKeys } from '../storage/connection-keys.ts';
 import { accountsOfHome, builtInAccount, connectionOf, holdsSecret } from '../storage/keychain-accounts.ts';
 import { UnusableFile } from '../storage/file-failures.ts';
 import { createKeychain, type Keychain } from '../storage/keychain.ts';
+import { openKey } from '../storage/passphrase.ts';
 import { createSecretsKey, verifierAccount, withSecretsKey } from '../storage/secrets-key.ts';
 import { systemClock } from '../util/clock.ts';
 import type { AppOptions } from './options.ts';
@@ -46,9 +50,12 @@ export async function openFoundation(
   {
     provided,
     dropClient,
+    secondPersonChanged,
   }: {
     readonly provided: () => Deployment | null;
     readonly dropClient: (id: string) => Promise<unknown>;
+    /** What a second person is asked for, or answered. */
+    readonly secondPersonChanged: () => void;
   },
 ) {
   const { log, managed, scryptCost } = options;
@@ -152,13 +159,14 @@ export async function openFoundation(
   });
 
   // Audit and privacy
+  const user = os.userInfo().username;
   const chain = createChainEntry(keychain);
   const audit = createAudit({
     folder: path.join(platform.home, 'audit'),
     checkpoint: createCheckpointFile(path.join(platform.home, 'checkpoints', 'audit')),
     anchor: chain.anchor,
     key: () => chain.key(),
-    actor: os.userInfo().username,
+    actor: user,
     now,
   });
   const lock = await openLock({
@@ -211,15 +219,44 @@ export async function openFoundation(
     clock,
     clearMs: () => settings().clipboardSeconds * 1_000,
   });
+  const approvers = createApprovers({
+    keychain,
+    managed,
+    user,
+    isOwnPassphrase: async (passphrase) => {
+      const verifier = await secretsKey.verifier();
+      if (!verifier.ok || verifier.value === null) return false;
+      return (await openKey(passphrase, verifier.value)) !== null;
+    },
+    clock,
+    cost: scryptCost,
+  });
+  const approvals = createApprovals({
+    key: () => approvers.own(),
+    own: { user, machine: os.hostname().slice(0, 200) },
+    approvers: () => approvers.list(),
+    log: audit,
+    clock,
+  });
+  const secondPerson = createSecondPerson({
+    rules: managed.secondPerson ?? [],
+    approvals,
+    today: () => disclosures.today(),
+    key: () => keychain.key('disclosures'),
+    changed: secondPersonChanged,
+  });
   const gate = createCleartextGate({
     audit,
     disclosures,
     reveals,
+    secondPerson,
     managed,
     caseRequired: () => settings().caseRequired,
   });
 
   return {
+    approvals,
+    approvers,
     audit,
     clipboard,
     clock,
@@ -236,6 +273,7 @@ export async function openFoundation(
     reveals,
     scryptCost,
     seals,
+    secondPerson,
     settings,
     store,
   };

@@ -10,6 +10,7 @@ import {
   listCases,
   listEntries,
 } from './entries.ts';
+import { type ApprovalLines, readApproval } from './approvals.ts';
 import { type DayCounts, readDayCounts } from './day-counts.ts';
 import type { AuditKey } from './lines.ts';
 import { openLogWriter, type LogWriter, type LogWriterOptions } from './log-writer.ts';
@@ -50,6 +51,11 @@ export interface Audit {
   cases(limit: number): Promise<AuditEntry[]>;
   /** See `readDayCounts`. Failure: audit.unwritable, where the log can't be read. */
   dayCounts(since: Date): Promise<Outcome<DayCounts>>;
+  /**
+   * What the log has of a request for approval; null where it was not made here, or the log was changed since. Failure:
+   * audit.unwritable, where the log can't be read.
+   */
+  approval(request: string): Promise<Outcome<ApprovalLines | null>>;
   /**
    * `unwritable`: nothing can be begun now (disk, folder or key not available). `broken`: the files are not what was
    * written. The log then continues in a new file that says so, and stays `broken`. `ready` until `opened`.
@@ -245,6 +251,18 @@ export function createAudit(options: AuditOptions): Audit {
       if (writer === null) return failed('audit.unwritable');
       try {
         return done(await readDayCounts({ folder, key: writer.key, since, now: now() }));
+      } catch {
+        return failed('audit.unwritable');
+      }
+    },
+    async approval(request) {
+      await opened;
+      await flush();
+      if (writer === null) return failed('audit.unwritable');
+      try {
+        const { breaks } = await writer.verify();
+        reportState();
+        return done(await readApproval({ folder, key: writer.key, breaks, request }));
       } catch {
         return failed('audit.unwritable');
       }

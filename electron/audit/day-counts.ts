@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import type { Counted } from '../contract/models/disclosures.ts';
-import { linesBackward, listSegments, readLine, segmentFile } from './lines.ts';
+import { instantOf, linesBackward, listSegments, readLine, segmentFile } from './lines.ts';
 
 /** What the lines of a day add up to. */
 export interface DayCounts {
@@ -10,7 +10,6 @@ export interface DayCounts {
 }
 
 const needles = [Buffer.from('"counted":'), Buffer.from('"alike":')];
-const instantKey = Buffer.from('"at":"');
 const dayMs = 86_400_000;
 
 /**
@@ -40,7 +39,7 @@ export async function readDayCounts({
   for (const segment of (await listSegments(folder)).reverse()) {
     const file = segmentFile(folder, segment);
     for await (const bytes of linesBackward(file, (await fs.stat(file)).size)) {
-      const at = instantOf(bytes);
+      const at = instantOf(bytes) ?? Infinity;
       latest = Math.min(latest, at);
       const isOfDay = at >= begin && (at < end || latest >= begin);
       if (!isOfDay || !needles.some((needle) => bytes.includes(needle))) continue;
@@ -57,11 +56,4 @@ export async function readDayCounts({
     }
   }
   return { counted: { ...sums, expressions: [...expressions] }, alike };
-}
-
-/** Not parsed: most lines are of no interest. */
-function instantOf(bytes: Buffer): number {
-  const start = bytes.indexOf(instantKey) + instantKey.length;
-  const at = Date.parse(bytes.toString('latin1', start, start + 24));
-  return Number.isNaN(at) ? Infinity : at;
 }

@@ -34,6 +34,7 @@ export interface AuditIntent {
   readonly export?: AuditEntry['export'];
   readonly counted?: AuditEntry['counted'];
   readonly alike?: number;
+  readonly approval?: AuditEntry['approval'];
   /** The act comes later: its line may wait a little for others, until it is asked for by `hurry`. */
   readonly later?: boolean;
 }
@@ -84,6 +85,7 @@ export function beginEntry(intent: AuditIntent, at: Date, actor: string): EntryC
     ...(intent.export !== undefined && { export: intent.export }),
     ...(intent.counted !== undefined && { counted: intent.counted }),
     ...(intent.alike !== undefined && { alike: intent.alike }),
+    ...(intent.approval !== undefined && { approval: intent.approval }),
   };
 }
 
@@ -130,6 +132,7 @@ export function detailsOf({
   refused = {},
   export: exported,
   remaining,
+  approval,
   note,
 }: AuditEntry): string[] {
   return [
@@ -146,6 +149,8 @@ export function detailsOf({
     ...(remaining === undefined || remaining.values === 0
       ? []
       : [`values in clear that were sent: ${remaining.values}`]),
+    ...(approval?.by === undefined ? [] : [`second person: ${approval.by}`]),
+    ...(approval === undefined ? [] : [`request ${approval.request.slice(0, 16)}`]),
     ...(note === null ? [] : [note]),
   ];
 }
@@ -183,6 +188,8 @@ const changes = new Set([
   ...['RevokeSecurityPolicy', 'CreateApiKey', 'RotateApiKey', 'RevokeApiKey', 'EnableToolServer'],
   ...['CopySecret', 'RotateKey', 'ForgetNextKey'],
   ...['ChainBroken', 'TailSetAside', 'HoldBack', 'Webhook'],
+  ...['AskApproval', 'OpenApproval', 'Approve', 'Decline', 'IntroduceApprover', 'RemoveApprover'],
+  'AddDeskPerson',
 ]);
 
 function kindOf(action: string): ActivityKind {

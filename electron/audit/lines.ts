@@ -149,6 +149,15 @@ export function readLine(key: Uint8Array | null, bytes: Buffer): AuditLine | nul
   }
 }
 
+const instantKey = Buffer.from('"at":"');
+
+/** When a line was written, unverified. Not parsed: most lines are of no interest. Null where it does not say. */
+export function instantOf(bytes: Buffer): number | null {
+  const start = bytes.indexOf(instantKey) + instantKey.length;
+  const at = Date.parse(bytes.toString('latin1', start, start + 24));
+  return Number.isNaN(at) ? null : at;
+}
+
 const blockSize = 65_536;
 const newline = 0x0a;
 

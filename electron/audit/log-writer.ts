@@ -15,7 +15,11 @@ export interface LogWriter {
   append(contents: readonly EntryContent[]): Promise<number>;
   /** Writes the log's end to the anchor. Rejects when it could not be written. */
   anchor(): Promise<void>;
-  verify(): Promise<{ segments: readonly SegmentReport[]; checked: number }>;
+  verify(): Promise<{
+    segments: readonly SegmentReport[];
+    checked: number;
+    breaks: readonly ChainBreak[];
+  }>;
   /** The first sequence at which the log is not what was written; null while it is. */
   brokenAt(): number | null;
   close(): Promise<void>;
@@ -256,7 +260,7 @@ export async function openLogWriter(options: LogWriterOptions): Promise<LogWrite
       inTurn(async () => {
         const { segments } = await verifyLog();
         const checked = segments.reduce((sum, { foreign, entries }) => sum + (foreign ? 0 : entries), 0);
-        return { segments, checked };
+        return { segments, checked, breaks };
       }),
     close: () =>
       inTurn(async () => {

@@ -191,6 +191,22 @@ export const failureCodes = [
   'export.cells-lost', // cells have characters that the encoding has not; `subject`: how many, and in how many rows
   'export.remaining-reason', // values stay in clear in cells that were copied, and the administrator wants a reason
   'export.remaining-forbidden', // the same, and the administrator allows no such file
+  // a second person's approval
+  'approval.needed', // the administrator wants a second person for this act, and no answer for exactly this waits
+  'approval.none', // nothing was refused that could be asked for
+  'approval.invalid', // not a request or an answer, or not in the form that the app writes
+  'approval.unsigned', // it, or the request in it, was changed or has no signature that holds
+  'approval.same-person', // who asks can't approve
+  'approval.signer', // its key was not introduced; `subject` is the fingerprint
+  'approval.declined', // `subject`: by whom
+  'approval.expired',
+  'approval.clock', // made in the future, as this computer's clock has it
+  'approval.unknown', // to no request of this audit log, or the log was changed since
+  'approval.used',
+  'approval.other-act', // `subject`: the first member that is not as it was asked for
+  'approval.spoken', // the characters that were read aloud are not those of the key
+  'approval.too-many', // people; `subject` is their limit
+  'approval.desk-unknown', // nobody of this name was set up at this desk, or the passphrase is another
   // reports
   'portal.sign-in', // nobody is signed in
   'portal.expired', // the sign-in has ended (401)

@@ -133,9 +133,18 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     grounds: Grounds,
     use: (answer: Answer<Cleartext>) => Outcome<T> | Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
-    const { policy, definition, token } = lookup;
-    const { name: connection, environment } = active;
-    const where = { connection, environment, policy, definition, operation: 'Detokenize' };
+    const { policy, definition, token, masked } = lookup;
+    const { name: connection, environment, connectionId } = active;
+    const where = {
+      ...{ connection, environment, policy, definition, operation: 'Detokenize' },
+      disclosed: () =>
+        done({
+          columns: [definition],
+          words: masked === '' ? [] : [`the value of ${masked}`],
+          source: null,
+          exact: [connectionId, policy, definition, token],
+        }),
+    };
     return options.gate.open(
       { ...where, ...act, grounds },
       {

@@ -1,60 +1,13 @@
-import { failed, type Outcome } from '../contract/errors.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { ManagedSettings } from '../contract/models/app.ts';
+import type { LoggedApproval } from '../contract/models/approval.ts';
 import type { Counted } from '../contract/models/disclosures.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import type { Disclosures } from './disclosures.ts';
+import { countedOf, valuesOf, type CleartextAct, type CleartextLine } from './act.ts';
+import type { Approval } from './approval.ts';
 import type { Reveals } from './reveals.ts';
-
-/** What is known of an act before it begins, for the audit log. Names and numbers; no value. */
-export interface CleartextLine {
-  readonly connection: string;
-  readonly environment: string;
-  readonly policy?: string;
-  readonly definition?: string;
-  readonly operation?: string;
-  readonly job?: string;
-  readonly note?: string;
-}
-
-interface Act extends CleartextLine {
-  /** What the person said; null where nothing was asked for yet. */
-  readonly grounds: Grounds | null;
-}
-
-/** Something that gives a value in clear out of the main process, or an answer that is as good. */
-export type CleartextAct =
-  | (Act & {
-      readonly action: 'Reveal';
-      /** Which value: the same one is not revealed again while it is shown. */
-      readonly subject: string;
-    })
-  | (Act & { readonly action: 'Copy' })
-  | (Act & {
-      readonly action: 'Export';
-      /** How many rows are written, at most. */
-      readonly rows: number;
-      /** How many the log says: of those that were looked at. */
-      readonly rowsOfLine: number;
-      /** How many values it may hold in clear. */
-      readonly values: number;
-      readonly export: { readonly encrypted: boolean };
-    })
-  | (Act & {
-      readonly action: 'Match';
-      readonly rows: number;
-      /** The expressions that tell more than the mask, one for each column. */
-      readonly patterns: readonly string[];
-      /** Whether the row count has to be typed in production. */
-      readonly confirmsRows: boolean;
-    })
-  | (Act & {
-      /** Many values of one mask are tokenized: a number that is seen masked is found by its token. */
-      readonly action: 'Guess';
-      readonly rows: number;
-      /** How many of them are beyond what is free. */
-      readonly guesses: number;
-      readonly confirmsRows: boolean;
-    });
+import type { SecondPerson } from './second-person.ts';
 
 /** What is known of an act once it was done, for the end of its line. */
 export interface CleartextEnd {
@@ -77,17 +30,19 @@ export interface CleartextSteps<V, T> {
 
 /**
  * The one way to a value in clear: reveal, copy, export, a match that tells more than the mask, guessing. One order for all:
- * the rules (a reason of the list, a case, the row count typed in production, how a file may be written) → the day's limit
- * → a line in the audit log with what it counts, on the disk → the act, which gives nothing before the log's end and the
+ * the rules (a reason of the list, a case, the row count typed in production, how a file may be written, a second person)
+ * → the day's limit → the second person's answer is taken → a line in the audit log with what it counts, on the disk → the act, which gives nothing before the log's end and the
  * day's counts are in the keychain → its end in the log, and a reveal or copy that gave nothing is not counted.
  */
 export interface CleartextGate {
   /** What a person has to say, alone: also for an act that is none of these. Failures: reveal.reason-required, reveal.reason-refused. */
   checkGrounds(grounds: Grounds | null): ReturnType<typeof failed> | null;
   /** The rules alone, before a person is asked for more. Null where they allow the act. Failures: see `open`. */
-  check(act: CleartextAct): ReturnType<typeof failed> | null;
+  check(act: CleartextAct): Promise<ReturnType<typeof failed> | null>;
+  /** `give` once all acts of one piece of work are open, at once where there is none. One approval is for all of them. Failures: as `open`. */
+  openAll<T>(acts: readonly CleartextAct[], give: () => Promise<Outcome<T>>): Promise<Outcome<T>>;
   /**
-   * Failures: reveal.reason-required, reveal.reason-refused, export.confirm, export.forbidden, export.unencrypted,
+   * Failures: approval.*, reveal.reason-required, reveal.reason-refused, export.confirm, export.forbidden, export.unencrypted,
    * reveal.throttled, reveal.shown, app.locked, disclosure.limit, audit.*, keychain.*, and those of the steps.
    */
   open<V, T>(act: CleartextAct, steps: CleartextSteps<V, T>): Promise<Outcome<T>>;
@@ -103,6 +58,7 @@ interface GateAudit {
         readonly values: number;
         readonly cleartext: true;
         readonly counted?: Counted;
+        readonly approval?: LoggedApproval;
         readonly anchorsItself: true;
       },
     run: (add: Add) => Promise<Outcome<T>>,
@@ -114,16 +70,17 @@ export interface CleartextGateOptions {
   readonly audit: GateAudit;
   readonly disclosures: Pick<Disclosures, 'take' | 'giveBack' | 'store' | 'fingerprint'>;
   readonly reveals: Pick<Reveals, 'allow' | 'shown' | 'epoch'>;
+  readonly secondPerson: SecondPerson;
   readonly caseRequired: () => boolean;
   readonly managed: Pick<ManagedSettings, 'reasons' | 'cleartextExport'>;
 }
 
 export function createCleartextGate(options: CleartextGateOptions): CleartextGate {
-  const { audit, disclosures, reveals, managed } = options;
+  const { audit, disclosures, reveals, secondPerson, managed } = options;
   /** What is being revealed and is not on the screen yet. */
   const underWay = new Set<string>();
 
-  function check(act: CleartextAct): ReturnType<CleartextGate['check']> {
+  function checkRules(act: CleartextAct): ReturnType<typeof failed> | null {
     const { grounds, environment } = act;
     if (act.action === 'Export') {
       if (managed.cleartextExport === 'forbidden') return failed('export.forbidden');
@@ -138,19 +95,44 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
     return null;
   }
 
-  function checkGrounds(grounds: Grounds | null): ReturnType<CleartextGate['check']> {
+  function checkGrounds(grounds: Grounds | null): ReturnType<CleartextGate['checkGrounds']> {
     if (grounds === null || grounds.reason === '') return failed('reveal.reason-required');
     if (options.caseRequired() && grounds.caseReference === '') return failed('reveal.reason-required');
     return managed.reasons?.includes(grounds.reason) === false ? failed('reveal.reason-refused') : null;
   }
 
+  /** One answer for all acts, taken when the first of them is counted. */
+  function approvalOf(acts: readonly CleartextAct[]): () => Promise<Outcome<Approval | null>> {
+    let used: Promise<Outcome<Approval | null>> | null = null;
+    return () => (used ??= secondPerson.use(acts));
+  }
+
+  async function openAll<T>(
+    acts: readonly CleartextAct[],
+    give: () => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
+    if (acts.length === 0) return give();
+    for (const act of acts) {
+      const refused = checkRules(act);
+      if (refused !== null) return refused;
+    }
+    const lacking = await secondPerson.check(acts);
+    if (lacking !== null) return lacking;
+    const together = approvalOf(acts);
+    const openFrom = ([act, ...others]: readonly CleartextAct[]): Promise<Outcome<T>> =>
+      act === undefined
+        ? give()
+        : openAct(act, { fetch: () => done(null), give: () => openFrom(others) }, together);
+    return openFrom(acts);
+  }
+
   async function open<V, T>(act: CleartextAct, steps: CleartextSteps<V, T>): Promise<Outcome<T>> {
-    if (act.action !== 'Reveal') return openAct(act, steps);
+    if (act.action !== 'Reveal') return openAct(act, steps, null);
     const { subject } = act;
     if (underWay.has(subject) || reveals.shown() === subject) return failed('reveal.shown');
     underWay.add(subject);
     try {
-      return await openAct(act, steps);
+      return await openAct(act, steps, null);
     } finally {
       underWay.delete(subject);
     }
@@ -159,9 +141,11 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
   async function openAct<V, T>(
     act: CleartextAct,
     { fetch, give }: CleartextSteps<V, T>,
+    /** Of several acts together; null for one alone. */
+    together: (() => Promise<Outcome<Approval | null>>) | null,
   ): Promise<Outcome<T>> {
     const epoch = reveals.epoch();
-    const refused = check(act);
+    const refused = checkRules(act) ?? (together === null ? await secondPerson.check([act]) : null);
     const { grounds } = act;
     if (refused !== null || grounds === null) return refused ?? failed('reveal.reason-required');
     if (act.action === 'Reveal' || act.action === 'Copy') {
@@ -178,20 +162,32 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
     const taken = await disclosures.take(countedOf(act, fingerprints));
     // What a limit refused is in the log too, without a count.
     if (!taken.ok && taken.failure.code !== 'disclosure.limit') return taken;
+    const approved = taken.ok ? await (together ?? approvalOf([act]))() : taken;
+    // So is what no second person approved.
+    if (taken.ok && !approved.ok) await disclosures.giveBack(taken.value);
+    const allowed = approved.ok ? taken : approved;
     const line = {
       ...lineOf(act, fingerprints),
       ...said,
-      ...(taken.ok && { counted: taken.value }),
+      ...(allowed.ok && { counted: allowed.value }),
+      ...(approved.ok &&
+        approved.value !== null && {
+          approval: {
+            request: approved.value.hash,
+            signer: approved.value.signer,
+            by: approved.value.by,
+          },
+        }),
       cleartext: true,
       anchorsItself: true,
     } as const;
     let hasBegun = false as boolean;
     const outcome = await audit.record(line, async (add) => {
       hasBegun = true;
-      if (!taken.ok) {
+      if (!allowed.ok) {
         // Nothing in clear leaves the service.
         if (act.operation !== undefined) add({ sent: false });
-        return taken;
+        return allowed;
       }
       const [recorded, fetched] = await Promise.all([anchorAndStore(), fetch(add)]);
       // The app locked meanwhile: whoever unlocked it has not asked for this.
@@ -199,13 +195,16 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
       const usable = !recorded.ok ? recorded : isLate ? failed('app.locked') : fetched;
       const given = usable.ok ? await give(usable.value, add) : usable;
       if (!given.ok && (!recorded.ok || isOneValue(act))) {
-        await disclosures.giveBack(taken.value);
+        await disclosures.giveBack(allowed.value);
         add({ counted: {} });
       }
       return given;
     });
     // The log could not be written: nothing was done.
-    if (taken.ok && !hasBegun) await disclosures.giveBack(taken.value);
+    if (allowed.ok && !hasBegun) {
+      await disclosures.giveBack(allowed.value);
+      if (approved.ok) approved.value?.release();
+    }
     return outcome;
   }
 
@@ -215,48 +214,36 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
     return anchored.ok ? stored : anchored;
   }
 
-  return { check, checkGrounds, open };
+  return {
+    check: async (act) => checkRules(act) ?? (await secondPerson.check([act])),
+    checkGrounds,
+    open,
+    openAll,
+  };
 }
 
 /** Of a file that could not be finished rows may be on the disk, and what was sent was sent. */
 const isOneValue = ({ action }: CleartextAct): boolean => action === 'Reveal' || action === 'Copy';
 
-function countedOf(act: CleartextAct, expressions: readonly string[]): Counted {
-  switch (act.action) {
-    case 'Reveal':
-      return { reveals: 1 };
-    case 'Copy':
-      return { copies: 1 };
-    case 'Export':
-      return { exportedRows: act.rows };
-    case 'Match':
-      return { matchAnswers: act.rows * act.patterns.length, expressions: [...expressions] };
-    case 'Guess':
-      return { guesses: act.guesses };
-  }
-}
-
 function lineOf(act: CleartextAct, fingerprints: readonly string[]) {
   // A subject may have a token in it, which the log never holds.
-  const { grounds: _, subject: __, ...line } = { subject: null, ...act };
+  const line = { ...act, grounds: null, subject: null, disclosed: null, values: valuesOf(act) };
   switch (act.action) {
     case 'Reveal':
     case 'Copy':
-      return { ...line, rows: 1, values: 1 };
+      return { ...line, rows: 1 };
     case 'Export':
-      return { ...line, rows: act.rowsOfLine, values: act.values };
+      return { ...line, rows: act.rowsOfLine };
     case 'Match':
       return {
         ...line,
         rows: act.rows,
-        values: act.rows * act.patterns.length,
         note: `expression ${fingerprints.join(', ')}`,
       };
     case 'Guess':
       return {
         ...line,
         rows: act.rows,
-        values: act.guesses,
         note: `${act.guesses} values of masks that many others have`,
       };
   }

@@ -55,12 +55,20 @@ export function accountsOf(connection: ConnectionOrigin & Pick<Connection, 'poli
   ];
 }
 
+/** The person's key of approvals: as secret as a connection's, so that nobody approves with it while the app is locked. */
+export const approvalKeyAccount = 'approval:signing';
+/** Public keys of people who may approve, and keys under a passphrase of theirs: named so that they outlive a reset, as the log does. */
+export const approversAccount = 'evidence:approvers';
+export const deskAccount = 'evidence:desk';
+
 /**
  * Whether an account's secret is encrypted: those of connections, and the key of results. The built-in service's are made
  * at each start, before anybody unlocks; what belongs to the log has to be read while the app is locked.
  */
 export const holdsSecret = (account: string): boolean =>
-  account === 'batch-results' || (connectionOf(account) ?? builtInId) !== builtInId;
+  account === 'batch-results' ||
+  account === approvalKeyAccount ||
+  (connectionOf(account) ?? builtInId) !== builtInId;
 
 /** The connection whose secret an account has; null where it is no connection's. */
 export const connectionOf = (account: string): string | null =>
@@ -74,6 +82,9 @@ const fixedAccounts = [
   'audit:key',
   'audit:anchor',
   'evidence:signing',
+  approvalKeyAccount,
+  approversAccount,
+  deskAccount,
   'lock:verifier',
   'lock:attempts',
   'secrets:key',

@@ -2,11 +2,17 @@ import type { Failure, FailureCode } from '../../electron/contract/errors.ts';
 import { rowReasons } from '../../electron/contract/row-reasons.ts';
 import type { SettingsDamage } from '../../electron/contract/models/app.ts';
 import { appMessages } from './app.ts';
+import { approvalMessages } from './approval.ts';
 import { batchMessages } from './batch.ts';
 import type { Format, Message, Retry } from './message.ts';
 import { serviceMessages } from './service.ts';
 
-const messages: Record<FailureCode, Format> = { ...appMessages, ...batchMessages, ...serviceMessages };
+const messages: Record<FailureCode, Format> = {
+  ...appMessages,
+  ...approvalMessages,
+  ...batchMessages,
+  ...serviceMessages,
+};
 
 const retryAdvice: Record<Retry, string> = {
   now: '',

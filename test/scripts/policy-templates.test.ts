@@ -69,11 +69,14 @@ test('what group policy writes for each kind of value is read as that kind', () 
   /** A list of one text. */
   const list = (text: string): string =>
     `hex(7):${[...Buffer.from(`${text}\0\0`, 'utf16le')].map((byte) => byte.toString(16).padStart(2, '0')).join()}`;
+  const entries: Readonly<Record<string, string>> = {
+    connectionsSigners: 'a'.repeat(64),
+    approvers: `${'a'.repeat(64)} Dana Reyes`,
+    secondPerson: 'export from 100 in production',
+  };
   const written = [
     ...values(admx, 'decimal', 'valueName').map((name) => `"${name}"=dword:0000000a`),
-    ...values(admx, 'multiText', 'valueName').map(
-      (name) => `"${name}"=${list('a'.repeat(name === 'connectionsSigners' ? 64 : 1))}`,
-    ),
+    ...values(admx, 'multiText', 'valueName').map((name) => `"${name}"=${list(entries[name] ?? 'a')}`),
     ...values(admx, 'text', 'valueName').map((name) => `"${name}"="127.0.0.1"`),
     ...values(admx, 'enum', 'valueName').map((name) => `"${name}"="forbidden"`),
     ...values(admx, 'policy', 'valueName').map((name) => `"${name}"=dword:00000001`),

@@ -42,6 +42,7 @@ import type {
 import type { Audit } from '../../electron/audit/audit.ts';
 import { createCleartextGate } from '../../electron/privacy/cleartext-act.ts';
 import { testParser } from './parser.ts';
+import { nobodyElse } from './cleartext-gate.ts';
 import { auditWith } from './fake-audit.ts';
 
 /** What the fake service makes of a value: reversible, so that a test can tell right from wrong. */
@@ -292,6 +293,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
         audit,
         disclosures,
         reveals,
+        secondPerson: nobodyElse,
         managed,
         caseRequired: () => store.read('settings').caseRequired,
       }),

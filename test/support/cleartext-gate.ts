@@ -14,12 +14,19 @@ export const counts: CleartextGateOptions['disclosures'] = {
   fingerprint: () => Promise.resolve(done('0123456789abcdef')),
 };
 
+/** Nobody else is asked. */
+export const nobodyElse: CleartextGateOptions['secondPerson'] = {
+  check: () => Promise.resolve(null),
+  use: () => Promise.resolve(done(null)),
+};
+
 /** The product's own gate; what a test does not hand in allows everything and counts nothing. */
 export const gateWith = (options: Partial<CleartextGateOptions> = {}): CleartextGate =>
   createCleartextGate({
     audit: auditWith(() => Promise.resolve(done(() => undefined))),
     disclosures: counts,
     reveals: { allow: () => done(null), shown: () => null, epoch: () => 0 },
+    secondPerson: nobodyElse,
     caseRequired: () => true,
     managed: {},
     ...options,

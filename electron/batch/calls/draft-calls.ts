@@ -8,7 +8,8 @@ import type { ServiceClient } from '../../service/service-client.ts';
 import type { BatchOptions } from '../options.ts';
 import type { OwnTokens } from '../output/own-tokens.ts';
 import { firstRows, tryRows } from '../output/try-rows.ts';
-import { disclosingActs, openAll } from '../planning/disclosing-acts.ts';
+import { disclosedRows } from '../planning/disclosed.ts';
+import { disclosingActs } from '../planning/disclosing-acts.ts';
 import { checkPlan, type ColumnWork, type Counted, type Draft } from '../planning/plan.ts';
 import { countedOf, runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns } from '../reading/columns.ts';
@@ -300,8 +301,19 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       const { name: connection, environment } = draft.connection;
       const guesses = Math.min(draft.counted?.guesses ?? 0, rows);
       const where = { jobId, connection, environment };
-      const acts = disclosingActs({ work, ...where, grounds, rows, guesses, confirmsRows: false });
-      return openAll(options.gate, acts, () => {
+      const acts = disclosingActs({
+        ...{ work, ...where, grounds, rows, guesses, confirmsRows: false },
+        columns: columns.map(({ name }) => name),
+        disclosed: (of) =>
+          disclosedRows({
+            ...{ ...of, words: [...of.words, 'the first rows, as a trial'] },
+            ...{ name: opened.source.name, isFile: opened.copy === null },
+            // It stays open for the window.
+            open: () => Promise.resolve(done({ ...opened.bytes, close: () => Promise.resolve() })),
+            exact: ['trial', draft.connection.id, plan],
+          }),
+      });
+      return options.gate.openAll(acts, () => {
         if (guesses > 0) options.guesses.allow(jobId, guesses);
         return tryRows({ chunk, view, client, jobId });
       });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { realpath, rm } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
@@ -12,6 +13,7 @@ import { isDelimited } from '../../contract/row-kinds.ts';
 import { receiptFile, type ReceiptFacts, type WrittenReceipt } from '../../evidence/receipt.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
 import type { BatchOptions } from '../options.ts';
+import { columnName, disclosedRows } from '../planning/disclosed.ts';
 import { type ColumnWork, yieldsCleartext } from '../planning/plan.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
 import { codecOf } from '../reading/encodings.ts';
@@ -21,7 +23,7 @@ import { sheetRows } from '../../parsing/workbook/sheet.ts';
 import type { BatchJob } from '../running/job.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import type { ResultStore } from '../storing/result-store.ts';
-import type { CleartextAct } from '../../privacy/cleartext-act.ts';
+import type { CleartextAct } from '../../privacy/act.ts';
 import { createRowWriter } from '../../storage/csv.ts';
 import { openOutputFile } from './output-file.ts';
 import { groupChunks, joinRows, lastMapped, openJoin, writtenEntries } from './join.ts';
@@ -88,8 +90,9 @@ export async function exportJob(
   // The file's name and the audit line would say what it doesn't hold.
   if (asked.content !== choice.content && asked.rows !== 'failed') return failed('export.no-cleartext');
   const mostRows = maxRows(choice, store.tally);
-  const act = holdsCleartext(choice) ? cleartextAct(job, choice, store.tally) : null;
-  const refused = checkChoice(choice, store.tally, job) ?? (act === null ? null : options.gate.check(act));
+  const act = holdsCleartext(choice) ? cleartextAct(job, choice, store) : null;
+  const refused =
+    checkChoice(choice, store.tally, job) ?? (act === null ? null : await options.gate.check(act));
   if (refused !== null) return refused;
   const target = await options.platform.chooseTarget({
     name: suggestName(spec, choice, job.view()),
@@ -266,18 +269,60 @@ function exportLine(spec: JobSpec, choice: ExportRequest) {
 const rowsOfLine = (choice: ExportRequest, tally: Tally): number =>
   choice.rows === 'all' || choice.rows === 'matches' ? tally.rows : maxRows(choice, tally);
 
-const cleartextAct = (
-  { spec, work }: Pick<BatchJob, 'spec' | 'work'>,
+function cleartextAct(
+  job: Pick<BatchJob, 'spec' | 'work' | 'openSource'>,
   choice: ExportRequest,
-  tally: Tally,
-): CleartextAct => ({
-  ...exportLine(spec, choice),
-  action: 'Export',
-  grounds: choice.grounds,
-  rows: maxRows(choice, tally),
-  rowsOfLine: rowsOfLine(choice, tally),
-  values: maxRows(choice, tally) * work.filter(mayBeClear).length,
-});
+  { tally, entries }: Pick<ResultStore, 'tally' | 'entries'>,
+): CleartextAct {
+  const { spec, work } = job;
+  const clear = work.filter(mayBeClear);
+  const { connectionId, plan, format, jobId, sourceName: name, spool } = spec;
+  return {
+    ...exportLine(spec, choice),
+    action: 'Export',
+    grounds: choice.grounds,
+    rows: maxRows(choice, tally),
+    rowsOfLine: rowsOfLine(choice, tally),
+    values: maxRows(choice, tally) * clear.length,
+    approvedJob: jobId,
+    disclosed: () =>
+      disclosedRows({
+        columns: clear.map(({ plan: { column } }) => columnName(spec.columns, column)),
+        words: wordsOf(choice),
+        ...{ name, isFile: spool === null },
+        open: choice.withoutSource === true ? null : () => job.openSource(),
+        // Results of a second try lie elsewhere in the store.
+        exact: [connectionId, plan, format, formOf(choice), tally, entries.map(({ offset }) => offset)],
+      }),
+  };
+}
+
+/** All that says what the file has, and how: who knows its passphrase is not in it. */
+function formOf({ passphrase, grounds: _, shownRows, ...form }: ExportRequest): unknown {
+  const rows = shownRows === undefined ? null : createHash('sha256').update(shownRows).digest('hex');
+  return [Object.entries(form).sort(([one], [other]) => (one < other ? -1 : 1)), passphrase !== null, rows];
+}
+
+/** The same for a person. */
+function wordsOf({ rows, format, safety, encoding, archive, passphrase }: ExportRequest): string[] {
+  const dialect = {
+    source: 'in the form of the source',
+    spreadsheet: 'safe for spreadsheets',
+    exact: 'exact',
+  };
+  const chosen = {
+    all: 'all rows',
+    matches: 'the rows that match',
+    failed: 'the list of failed rows',
+    shown: 'the rows that the table shows',
+  };
+  return [
+    chosen[rows],
+    format === 'workbook' ? 'an Excel workbook' : `a CSV file, ${dialect[safety]}, ${encoding}`,
+    ...(archive === null || archive === undefined ? [] : [`packed: ${archive}`]),
+    passphrase === null ? 'not encrypted' : 'encrypted with a passphrase',
+  ];
+}
 
 interface Written {
   readonly rowsWritten: number;

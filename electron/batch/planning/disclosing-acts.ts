@@ -1,6 +1,7 @@
-import { done, type Outcome } from '../../contract/errors.ts';
+import type { Outcome } from '../../contract/errors.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
-import type { CleartextAct, CleartextGate } from '../../privacy/cleartext-act.ts';
+import type { CleartextAct, Disclosed } from '../../privacy/act.ts';
+import { columnName } from './disclosed.ts';
 import type { ColumnWork } from './plan.ts';
 
 interface SendOptions {
@@ -15,15 +16,27 @@ interface SendOptions {
   readonly guesses: number;
   /** Whether the row count has to be typed in production. */
   readonly confirmsRows: boolean;
+  /** Names of all columns. */
+  readonly columns: readonly string[];
+  /** The rows that are sent, for a second person. */
+  readonly disclosed: (of: Pick<Disclosed, 'columns' | 'words'>) => Promise<Outcome<Disclosed>>;
 }
 
 /**
  * The acts of whatever sends this work: an answer to an expression that tells more than the mask is treated as cleartext,
  * and so are many tokens of one mask. None for all other work: it is sent unrecorded.
  */
-export function disclosingActs({ work, jobId, guesses, ...act }: SendOptions): CleartextAct[] {
-  const of = (columns: readonly ColumnWork[]) => ({
+export function disclosingActs({
+  work,
+  jobId,
+  guesses,
+  columns: names,
+  disclosed,
+  ...act
+}: SendOptions): CleartextAct[] {
+  const of = (columns: readonly ColumnWork[], words: readonly string[]) => ({
     ...act,
+    disclosed: () => disclosed({ columns: columns.map(({ plan }) => columnName(names, plan.column)), words }),
     policy: [...new Set(columns.map(({ plan }) => plan.policy))].join(', '),
     definition: columns.map(({ plan }) => plan.definition).join(', '),
     job: jobId,
@@ -32,18 +45,26 @@ export function disclosingActs({ work, jobId, guesses, ...act }: SendOptions): C
   const tokenized = work.filter(({ plan }) => plan.operation === 'tokenize');
   const patterns = matches.flatMap(({ call }) => ('pattern' in call ? [call.pattern] : []));
   return [
-    ...(matches.length > 0 ? [{ ...of(matches), action: 'Match' as const, patterns }] : []),
-    ...(guesses > 0 && tokenized.length > 0 ? [{ ...of(tokenized), action: 'Guess' as const, guesses }] : []),
+    ...(matches.length > 0
+      ? [
+          {
+            ...of(
+              matches,
+              patterns.map((pattern) => `expression ${pattern}`),
+            ),
+            action: 'Match' as const,
+            patterns,
+          },
+        ]
+      : []),
+    ...(guesses > 0 && tokenized.length > 0
+      ? [
+          {
+            ...of(tokenized, [`${guesses} values of masks that many others have`]),
+            action: 'Guess' as const,
+            guesses,
+          },
+        ]
+      : []),
   ];
-}
-
-/** `give` once all of them are open; at once where there is none. Failures: of the gate and of `give`. */
-export function openAll<T>(
-  gate: Pick<CleartextGate, 'open'>,
-  acts: readonly CleartextAct[],
-  give: () => Promise<Outcome<T>>,
-): Promise<Outcome<T>> {
-  const [act, ...others] = acts;
-  if (act === undefined) return give();
-  return gate.open(act, { fetch: () => done(null), give: () => openAll(gate, others, give) });
 }

@@ -4,7 +4,8 @@ import type { CanaryCell, Job, JobState, PolicyChange } from '../../contract/mod
 import type { Grounds } from '../../contract/models/lookup.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
-import { disclosingActs, openAll } from '../planning/disclosing-acts.ts';
+import { disclosedRows } from '../planning/disclosed.ts';
+import { disclosingActs } from '../planning/disclosing-acts.ts';
 import { changePolicies, type ColumnWork } from '../planning/plan.ts';
 import {
   keyAccount,
@@ -52,6 +53,10 @@ interface StartOptions {
   /** Merged once nothing else can refuse the start. */
   readonly merged?: MendedRows;
 }
+
+/** The rows themselves: a second person approves what is sent. */
+const correctedRows = (merged: MendedRows | undefined): unknown =>
+  [...(merged?.rows ?? [])].map(([row, bytes]) => [row, bytes.toString('base64')]);
 
 /** One batch job from start to discard, over any number of runs and processes. */
 export class BatchJob {
@@ -240,11 +245,20 @@ export class BatchJob {
       if (guesses > 0) this.#options.guesses.allow(jobId, guesses);
       return this.#startRun(mode, merged);
     };
+    const { columns, connectionId, plan, sourceName: name, spool } = this.spec;
     const where = { jobId, connection, environment };
-    const acts = disclosingActs({ work: this.work, ...where, grounds, rows, guesses, confirmsRows });
+    const acts = disclosingActs({
+      ...{ work: this.work, ...where, grounds, rows, guesses, confirmsRows, columns },
+      disclosed: (of) =>
+        disclosedRows({
+          ...{ ...of, name, isFile: spool === null },
+          open: () => this.openSource(),
+          exact: [connectionId, plan, mode, correctedRows(merged)],
+        }),
+    });
     // What is counted and asked for goes by the journal.
     const proved = acts.length > 0 ? await this.#proveJournal() : done(null);
-    return proved.ok ? openAll(this.#options.gate, acts, start) : proved;
+    return proved.ok ? this.#options.gate.openAll(acts, start) : proved;
   }
 
   /** Reads all results: each is bound to its rows, and has to be what the journal counts. Failures: those of the store. */

@@ -6,6 +6,7 @@ import type { BatchOptions } from '../options.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import { requestIdOf, rowStates } from '../storing/results.ts';
 import { showCell, type LoadedChunk, type View } from './result-rows.ts';
+import { columnName } from '../planning/disclosed.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
 
 interface CellPosition extends LoadedChunk {
@@ -41,6 +42,14 @@ export async function revealCell(
     job: spec.jobId,
     note,
     grounds,
+    approvedJob: spec.jobId,
+    disclosed: () =>
+      done({
+        columns: [columnName(spec.columns, cell.column)],
+        words: [`row ${cell.chunk.start.row + cell.index}`],
+        source: null,
+        exact: [spec.connectionId, note, openCleartext(found.cleartext)],
+      }),
   } as const;
   return gate.open(act, {
     fetch: () => done(found),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { loggedApproval } from './approval.ts';
 import { counted } from './disclosures.ts';
 import { count, instant } from './fields.ts';
 
@@ -54,6 +55,8 @@ export const auditEntry = z.strictObject({
   alike: count.optional(),
   /** Of an export of masks or tokens: card numbers, and values that were sent, that stay in clear in its other cells. */
   remaining: z.strictObject({ cards: count, values: count }).optional(),
+  /** Of an act that a second person approved, and of asking for it and answering. */
+  approval: loggedApproval.optional(),
 });
 export type AuditEntry = z.infer<typeof auditEntry>;
 

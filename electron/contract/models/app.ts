@@ -88,6 +88,12 @@ const allowedHost = z
 /** SHA-256 of a public key. */
 const fingerprint = z.string().regex(/^[0-9a-f]{64}$/);
 
+/** `export`, `export from 100`, `export from 100 in production`. */
+export const secondPersonPattern =
+  /^(reveal|copy|export|match|guess)(?: from ([1-9][0-9]{0,8}))?(?: in (development|test|production))?$/;
+const secondPersonRule = z.string().regex(secondPersonPattern);
+const approver = z.string().regex(/^[0-9a-f]{64} \S.{0,58}\S$/);
+
 /**
  * What an administrator may fix, all of it optional. Each member is one value or a list of texts, so that a file, the
  * registry and a property list can all hold it. What is described here is what the templates for administrators say.
@@ -126,6 +132,20 @@ export const managedSettings = z
     maxGuessesPerDay: limit.describe(
       'Values a person may tokenize in a day of masks that many other values of the day have.',
     ),
+    secondPerson: z
+      .array(secondPersonRule)
+      .min(1)
+      .max(20)
+      .describe(
+        'Acts that a second person has to approve, such as "export from 100 in production": reveal, copy, export, match or guess; from how many of a day on, and in which environment.',
+      ),
+    approvers: z
+      .array(approver)
+      .min(1)
+      .max(200)
+      .describe(
+        'The only people who may approve: the fingerprint of their key, as Settings shows it, a space, and their name.',
+      ),
     allowedHosts: z
       .array(allowedHost)
       .max(200)

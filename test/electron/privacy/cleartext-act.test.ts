@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import type { Counted } from '../../../electron/contract/models/disclosures.ts';
-import type { CleartextAct, CleartextGateOptions } from '../../../electron/privacy/cleartext-act.ts';
+import type { CleartextAct } from '../../../electron/privacy/act.ts';
+import type { CleartextGateOptions } from '../../../electron/privacy/cleartext-act.ts';
 import { codeOf } from '../../support/batch-app.ts';
 import { counts, gateWith } from '../../support/cleartext-gate.ts';
 import { auditWith } from '../../support/fake-audit.ts';
 
 /* The one gate, for every kind of act in the same way. */
 
-const where = { connection: 'Acme', environment: 'production', policy: 'p', definition: 'd' };
+const disclosed = () => done({ columns: ['card'], words: [], source: null, exact: 'these rows' });
+const where = { connection: 'Acme', environment: 'production', policy: 'p', definition: 'd', disclosed };
 const grounds = { reason: 'Refund', caseReference: 'D-1', confirmRows: 7 };
 const acts: Readonly<Record<CleartextAct['action'], CleartextAct>> = {
   Reveal: { ...where, action: 'Reveal', subject: 'one', grounds },
@@ -110,7 +112,7 @@ describe.each(kinds)('%s', (action, act) => {
     async (_why, more, over, refused) => {
       const { steps, code } = await run({ ...act, ...more }, over);
       expect([code, steps]).toEqual([refused, []]);
-      expect(gateWith(over).check({ ...act, ...more })?.failure.code).toBe(refused);
+      expect((await gateWith(over).check({ ...act, ...more }))?.failure.code).toBe(refused);
     },
   );
 
