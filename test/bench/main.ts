@@ -15,6 +15,7 @@ import { measureReports } from './measure-reports.ts';
 import { measureReveal } from './measure-reveal.ts';
 import { measureRows } from './measure-rows.ts';
 import { measureTorture } from './measure-torture.ts';
+import { measureTurns } from './measure-turns.ts';
 import { measureWindow } from './measure-window.ts';
 
 /**
@@ -30,6 +31,7 @@ const measures: Readonly<Record<string, Measure>> = {
   'many-rows': measureManyRows,
   lists: measureLists,
   corrected: measureCorrected,
+  turns: measureTurns,
   compared: measureCompared,
   inventory: measureInventory,
   reports: measureReports,

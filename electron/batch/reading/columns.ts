@@ -11,13 +11,13 @@ export function describeColumns(format: Format, rows: readonly (readonly Clearte
   const seen = new Map<string, number>();
   return Array.from({ length: format.width }, (_, index) => {
     // A name may be the first row of a file without a header.
-    const given = openCleartext(noteCleartext(cleartext(format.names?.[index] ?? '')));
-    const words = [given, ...(format.words ?? []).map((row) => row[index] ?? '')];
+    const given = openCleartext(noteCleartext(cleartext(nameOf(format, index))));
+    const words = [given, ...(format.words ?? []).map((row) => (row[index] ?? '').slice(0, maxName))];
     const values = rows.slice(0, 200).flatMap((row) => row[index] ?? []);
     const isPersonal = words.some((word) => namesPersonal(word, values));
     // Where another row names the column, the one that a person took for the header may be one of its values.
     const isHidden = format.hidesAll === true || (isPersonal && !namesPersonal(given, values));
-    const shown = isHidden ? '' : hideAnywhere(given.slice(0, 900)).toWellFormed();
+    const shown = isHidden ? '' : hideAnywhere(given).toWellFormed();
     const base = isBlank(shown) ? `Column ${index + 1}` : shown;
     const times = (seen.get(base) ?? 0) + 1;
     seen.set(base, times);
@@ -38,6 +38,10 @@ export function describeColumns(format: Format, rows: readonly (readonly Clearte
     };
   });
 }
+
+/** As much of it as says what it is. */
+const maxName = 400;
+const nameOf = ({ names }: Format, index: number): string => (names?.[index] ?? '').slice(0, maxName);
 
 /** Whether most values have a card number or an SSN somewhere in them, as all do when the delimiter is wrong. */
 function containsNumbers(values: readonly Cleartext[]): boolean {
@@ -66,7 +70,8 @@ export async function hidesAnything(source: ByteSource, format: Format): Promise
 export async function hidesByName(source: ByteSource, format: Format): Promise<boolean> {
   const rows = await firstRows(source, format);
   const valuesOf = (column: number) => rows.flatMap((row) => row[column] ?? []);
-  return [format.names ?? [], ...(format.words ?? [])].some((names) =>
+  const own = (format.names ?? []).map((_, column) => nameOf(format, column));
+  return [own, ...(format.words ?? [])].some((names) =>
     names.some((name, column) => namesPersonal(name, valuesOf(column))),
   );
 }

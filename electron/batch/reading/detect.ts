@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import type { Encoding, Guesses, Layout, TablePlace } from '../../contract/models/batch.ts';
@@ -12,6 +13,7 @@ import { guessNewline, separatorLine } from './guess-table.ts';
 import { readLastRows, type LastRow } from './last-rows.ts';
 import { canDelimit, chooseLayout, jsonReading, type KnownRecords, type ReadingOverrides } from './layout.ts';
 import { beginning, readRows, type Format } from './read-rows.ts';
+import type { Table } from './table.ts';
 import { hasPlace } from '../../contract/row-kinds.ts';
 import { headerIndex, placeOf, rowsAbove } from '../../contract/table-place.ts';
 
@@ -52,7 +54,7 @@ export async function detectFormat(
   if (overrides.json !== undefined) return done(jsonFormat(overrides.json, bytes));
   const mark = byteOrderMarks.find((candidate) => candidate.bytes.every((byte, i) => bytes[i] === byte));
   const guessedEncoding =
-    mark === undefined ? guessEncoding(bytes) : { encoding: mark.encoding, alternatives: null };
+    mark === undefined ? await guessEncoding(bytes) : { encoding: mark.encoding, alternatives: null };
   const encoding = overrides.encoding ?? guessedEncoding.encoding;
   const markLength = mark?.encoding === encoding ? mark.bytes.length : 0;
   if (source.identity.size <= markLength) return failed('file.empty');
@@ -60,9 +62,12 @@ export async function detectFormat(
   const codec = codecOf(encoding);
   const body = bytes.subarray(markLength);
   const view = codec.view(body.subarray(0, body.length - codec.cutCharacter(body)));
+  // Each of these is a turn: a worst sample takes some tens of milliseconds for it.
+  await yieldToOthers();
   const newline = guessNewline(view, encoding);
   const size = Math.floor((source.identity.size - markLength) / codec.viewUnit);
   const { layout: found, alternatives, known } = chooseLayout(view, newline, overrides, { size, encoding });
+  await yieldToOthers();
   let layout = found;
 
   if (!canDelimit(encoding, layout.delimiter)) return failed('file.delimiter', { subject: encoding });
@@ -70,7 +75,8 @@ export async function detectFormat(
   const draft = { ...layout, encoding, newline, markLength, header: false, names: null, width: 0 };
   const first = await readFirstRows(source, draft, chosenRows(overrides));
   if (!first.ok) return first;
-  const { rows, offsets, flaws } = first.value;
+  const { rows, offsets, flaws, whole: wholeRow } = first.value;
+  await yieldToOthers();
   if (rows.length === 0) return failed('file.empty');
   const isTyped = !hasPlace(layout);
   const guessed = isTyped
@@ -84,6 +90,7 @@ export async function detectFormat(
     return failed('file.too-many-columns', { subject: String(tableLimits.columns) });
   }
   const above = rowsAbove(place);
+  await yieldToOthers();
   const last = await readLastRows(source, draft, offsets[above] ?? source.identity.size);
   if (!last.ok) return last;
   const isShort = rows.length - above <= last.value.length;
@@ -102,7 +109,7 @@ export async function detectFormat(
     encoding,
     newline,
     markLength,
-    names: records?.columns.map(({ name }) => name) ?? (at === null ? null : (rows[at] ?? [])),
+    names: records?.columns.map(({ name }) => name) ?? (at === null ? null : wholeRow(at)),
     width,
     ...(whole.rowsBelow !== undefined && { endsAt: last.value.at(-whole.rowsBelow)?.offset }),
     ...(known !== null && { known }),
@@ -149,7 +156,10 @@ const chosenRows = ({ header = false, ...place }: ReadingOverrides): number =>
   Math.max(guessedRows, rowsAbove({ header, ...place }) + 1);
 
 interface FirstRows {
+  /** What a guess looks at of them. */
   readonly rows: string[][];
+  /** All that one of them says. */
+  readonly whole: (row: number) => string[];
   /** Where each begins, in bytes; one more, where the last one ends. */
   readonly offsets: number[];
   readonly flaws: ReadonlyMap<number, FailureCode>;
@@ -162,18 +172,24 @@ async function readFirstRows(
   count: number,
 ): Promise<Outcome<FirstRows>> {
   const rows: string[][] = [];
+  const tables: { readonly table: Table; readonly from: number }[] = [];
+  const whole = (row: number): string[] => {
+    const found = tables.findLast(({ from }) => from <= row);
+    return found === undefined ? [] : found.table.fields(row - found.from).map(openCleartext);
+  };
   const offsets = [draft.markLength];
   const flaws = new Map<number, FailureCode>();
   const { viewUnit } = codecOf(draft.encoding);
   for await (const chunk of readRows(source, draft, beginning(draft))) {
-    if (!chunk.ok) return rows.length === 0 ? chunk : done({ rows, offsets, flaws });
+    if (!chunk.ok) return rows.length === 0 ? chunk : done({ rows, whole, offsets, flaws });
     const { table, start } = chunk.value;
     for (const [row, flaw] of chunk.value.flaws) flaws.set(rows.length + row, flaw);
     for (let row = 0; row < table.count; row++) offsets.push(start.offset + table.rowEnd(row) * viewUnit);
+    tables.push({ table, from: rows.length });
     rows.push(...table.firstRows(count - rows.length).map((row) => row.map(openCleartext)));
     if (rows.length >= count || (start.offset > guessedBytes && rows.length >= Math.min(count, 50))) break;
   }
-  return done({ rows, offsets, flaws });
+  return done({ rows, whole, offsets, flaws });
 }
 
 const listOf = <T>(alternatives: readonly T[] | null): T[] | null => alternatives && [...alternatives];

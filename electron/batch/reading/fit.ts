@@ -75,9 +75,23 @@ export function looksLike(values: readonly (Cleartext | string)[]): DefinitionKi
   return 'text';
 }
 
+/** A longer name has said by then what its column holds. */
+const maxHeader = 400;
+
+/** What was asked last: of one header several things are asked. */
+let lastSpelled = { header: '', words: '' };
+
 /** A header's words, one apart from the other however they are joined. */
-const spelled = (header: string): string =>
-  header.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll(/[^\p{L}]+/gu, ' ');
+function spelled(header: string): string {
+  if (lastSpelled.header !== header) {
+    const words = header
+      .slice(0, maxHeader)
+      .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+      .replaceAll(/[^\p{L}]+/gu, ' ');
+    lastSpelled = { header, words };
+  }
+  return lastSpelled.words;
+}
 
 const tokenWord = /^(?!un|de)(?:[a-z]*tokens?|token[a-z]*|tok)$/;
 const hiddenWord = /^(?:masks?|masked[a-z]*|hash(?:es|ed)?)$/;

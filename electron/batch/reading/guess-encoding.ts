@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { analyse } from 'chardet';
 import { encoding as encodingSchema, type Encoding } from '../../contract/models/batch.ts';
 import { looksEbcdic, rankEbcdic } from './ebcdic.ts';
@@ -15,7 +16,7 @@ const trialBytes = 8 * 1024;
 const maxAlternatives = 3;
 
 /** For the beginning of a source without a byte order mark. `bytes` may end within a character. */
-export function guessEncoding(bytes: Buffer): EncodingGuess {
+export async function guessEncoding(bytes: Buffer): Promise<EncodingGuess> {
   const utf16 = guessUtf16(bytes);
   if (utf16 !== null) return { encoding: utf16, alternatives: null };
   const utf8 = codecOf('utf-8');
@@ -28,7 +29,7 @@ export function guessEncoding(bytes: Buffer): EncodingGuess {
   }
 
   const { good, bad } = countRuns(whole);
-  const ranked = rankByTrial(sampleOf(whole));
+  const ranked = await rankByTrial(sampleOf(whole));
   const others = ranked.slice(0, maxAlternatives);
   const [best] = ranked;
   // Letters of other encodings make valid UTF-8 by chance, though seldom: a Chinese text has some such characters. In
@@ -114,7 +115,7 @@ const relatives: Readonly<Record<string, readonly Encoding[]>> = {
 };
 
 /** Encodings that make text of `bytes`, likeliest first, and of those that make the same text only the usual one. */
-function rankByTrial(bytes: Buffer): Encoding[] {
+async function rankByTrial(bytes: Buffer): Promise<Encoding[]> {
   const confidences = new Map<string, number>();
   for (const { name, confidence } of analyse(bytes)) {
     for (const encoding of relatives[name] ?? [name.toLowerCase()]) {
@@ -122,27 +123,25 @@ function rankByTrial(bytes: Buffer): Encoding[] {
     }
   }
   const texts = new Set<string>();
-  return (
-    encodingSchema.options
-      // Tables of East Asian encodings take a while to make: only where the bytes have their structure.
-      .filter((encoding) =>
-        isMultiByte(encoding)
-          ? confidences.has(encoding)
-          : codecOf(encoding).extendsAscii && encoding !== 'utf-8',
-      )
-      .flatMap((encoding) => {
-        const codec = codecOf(encoding);
-        const cut = bytes.length - codec.cutCharacter(bytes);
-        const { text, clean } = codec.decode(bytes.subarray(0, cut));
-        // No text has control characters from 0x80 on, private or unassigned ones.
-        if (!clean || /[\x80-\x9f\p{Co}\p{Cn}]/u.test(text) || texts.has(text)) return [];
-        texts.add(text);
-        const likelihood = isMultiByte(encoding) ? shareOfCommon(text, encoding) : shareOfWords(text);
-        return [{ encoding, score: likelihood + 0.4 * (confidences.get(encoding) ?? 0) }];
-      })
-      .sort((a, b) => b.score - a.score)
-      .map(({ encoding }) => encoding)
-  );
+  const ranked: { readonly encoding: Encoding; readonly score: number }[] = [];
+  for (const encoding of encodingSchema.options) {
+    const isMulti = isMultiByte(encoding);
+    // Tables of East Asian encodings take a while to make: only where the bytes have their structure, and each in a turn.
+    if (isMulti && !confidences.has(encoding)) continue;
+    if (isMulti) await yieldToOthers();
+    const codec = codecOf(encoding);
+    if (!isMulti && (!codec.extendsAscii || encoding === 'utf-8')) continue;
+    if (isMulti) await yieldToOthers();
+    const cut = bytes.length - codec.cutCharacter(bytes);
+    const { text, clean } = codec.decode(bytes.subarray(0, cut));
+    // No text has control characters from 0x80 on, private or unassigned ones.
+    if (!clean || /[\x80-\x9f\p{Co}\p{Cn}]/u.test(text) || texts.has(text)) continue;
+    texts.add(text);
+    if (isMulti) await yieldToOthers();
+    const likelihood = isMulti ? shareOfCommon(text, encoding) : shareOfWords(text);
+    ranked.push({ encoding, score: likelihood + 0.4 * (confidences.get(encoding) ?? 0) });
+  }
+  return ranked.sort((a, b) => b.score - a.score).map(({ encoding }) => encoding);
 }
 
 /** First bytes of everyday characters: kana, and the ideographs or syllables that each standard has as its first level. */

@@ -11,19 +11,26 @@ export interface HeaderGuess {
 const columnWords =
   /^(?:(?:row|case|card|order|account|acct|customer|client|user|merchant|transaction|invoice)[ _-]?)?(?:id|no|nr|num|number|ref|reference|name|token|tok|card|pan|case|date|time|e-?mail|amount|sum|total|price|value|currency|status|state|type|kind|city|country|zip|address|street|phone|note|notes|comment|description|ssn|iban|account|customer|code|brand|expiry|key|column ?\d*)s?$/i;
 
+/** A longer one has said by then what it is. */
+const maxName = 400;
+
 /**
  * Whether the first row names the columns. Each column is asked whether its first cell is made like those below it, or
  * otherwise: a name above numbers, or one more number.
  */
 export function guessHeader(rows: readonly (readonly string[])[]): HeaderGuess {
-  const [first = [], ...all] = rows;
+  const [given = [], ...all] = rows;
+  const first = given.map((name) => name.slice(0, maxName));
   // A report has its header again on each page.
-  const rest = all.filter((row) => !isSameRow(row, first));
+  const rest = all.filter((row) => !isSameRow(row, given));
+  /** How many names there are of each stem. */
+  const times = new Map<string, number>();
+  for (const stem of first.map((name) => stemOf(name.trim()))) times.set(stem, (times.get(stem) ?? 0) + 1);
   const votes = first.map((name, column) => {
     if (isBlank(name)) return 0;
     const below = rest.flatMap((row) => row[column] ?? []).filter((cell) => !isBlank(cell));
     const isName =
-      columnWords.test(name.trim()) || namesCleartext(name) || isNumbered(name.trim(), { first, below });
+      columnWords.test(name.trim()) || namesCleartext(name) || isNumbered(name.trim(), { times, below });
     return isName ? 1 : compare(name.trim(), below);
   });
   const decided = decideHeader(first, votes, { rest, isRepeated: rest.length < all.length });
@@ -65,13 +72,13 @@ const areMostlyUnlike = (rows: readonly (readonly string[])[]): boolean =>
 /** "Phone 1" beside "Phone 2" or "Phone", unless the cells below begin so as well. */
 function isNumbered(
   name: string,
-  { first, below }: { readonly first: readonly string[]; readonly below: readonly string[] },
+  { times, below }: { readonly times: ReadonlyMap<string, number>; readonly below: readonly string[] },
 ): boolean {
   const stem = stemOf(name);
   return (
     /\p{L}/u.test(stem) &&
     stem !== name &&
-    first.filter((other) => stemOf(other.trim()) === stem).length > 1 &&
+    (times.get(stem) ?? 0) > 1 &&
     below.every((cell) => stemOf(cell.trim()) !== stem)
   );
 }

@@ -88,11 +88,19 @@ const areEven = (records: readonly string[]): boolean =>
 
 const hasLines = (view: string, newline: Newline): boolean => view.includes(lineEndOf(newline));
 
-/** Those that are whole, and not blank. */
+/** The first of those that are whole, and not blank. */
 function linesOf(view: string, newline: Newline, size: number): string[] {
-  const lines = view.split(lineEndOf(newline)).map((line) => line.replace(/\r$/, ''));
-  if (view.length < size) lines.pop();
-  return lines.filter((line) => !isBlank(line)).slice(0, sampleRecords);
+  const lineEnd = lineEndOf(newline);
+  const lines: string[] = [];
+  for (let from = 0; from <= view.length && lines.length < sampleRecords;) {
+    const found = view.indexOf(lineEnd, from);
+    if (found < 0 && view.length < size) break;
+    const end = found < 0 ? view.length : found;
+    const line = view.slice(from, end - Number(view[end - 1] === '\r' && end > from));
+    if (!isBlank(line)) lines.push(line);
+    from = end + 1;
+  }
+  return lines;
 }
 
 /** Records without line ends: of the lengths that the file can be divided by, the one by which they are most alike. */

@@ -123,8 +123,13 @@ export function createMultiByteCodec(encoding: MultiByteEncoding): Codec {
       if (shape.asciiSafe) return bytes.toString('latin1');
       const masked = Buffer.from(bytes);
       for (let at = 0; at < bytes.length; at += found.length) {
+        if ((bytes[at] ?? 0) < 0x80) {
+          found.length = 1;
+          continue;
+        }
         read(bytes, at);
-        if (found.length > 1) masked.fill(0x80, at, at + found.length);
+        // Not filled: to call for each character costs more than the rest.
+        if (found.length > 1) for (let n = 0; n < found.length; n++) masked[at + n] = 0x80;
       }
       return masked.toString('latin1');
     },
@@ -198,17 +203,25 @@ function createTables(encoding: MultiByteEncoding, shape: Shape): Tables {
   const codes = (length: number, codeOf: (i: number) => number): number[] =>
     Array.from({ length }, (_, i) => codeOf(i));
 
-  /** Each code with the one unit that it is read as. A line feed is no part of a longer character. */
-  function* known(asked: readonly number[]): Generator<[code: number, unit: number]> {
-    const bytes: number[] = [];
+  /** Tells each code with the one unit that it is read as. A line feed is no part of a longer character. */
+  function eachKnown(asked: readonly number[], visit: (code: number, unit: number) => void): void {
+    const bytes = new Uint8Array(asked.length * 5);
+    let length = 0;
     for (const code of asked) {
-      pushCode(bytes, code);
-      bytes.push(0x0a);
+      if (code > 0xffffff) bytes[length++] = code >>> 24;
+      if (code > 0xffff) bytes[length++] = (code >>> 16) & 0xff;
+      if (code > 0xff) bytes[length++] = (code >>> 8) & 0xff;
+      bytes[length++] = code & 0xff;
+      bytes[length++] = 0x0a;
     }
-    const texts = iconv.decode(Buffer.from(bytes), encoding, { stripBOM: false }).split('\n');
-    for (const [i, code] of asked.entries()) {
-      const text = texts[i] ?? '';
-      if (text.length === 1 && text !== '\ufffd') yield [code, text.charCodeAt(0)];
+    const text = iconv.decode(Buffer.from(bytes.buffer, 0, length), encoding, { stripBOM: false });
+    let from = 0;
+    for (const code of asked) {
+      let end = from;
+      while (end < text.length && text.charCodeAt(end) !== 0x0a) end += 1;
+      const unit = text.charCodeAt(from);
+      if (end === from + 1 && unit !== 0xfffd) visit(code, unit);
+      from = end + 1;
     }
   }
   function add(code: number, unit: number): void {
@@ -218,44 +231,42 @@ function createTables(encoding: MultiByteEncoding, shape: Shape): Tables {
   }
 
   const singles = new Uint16Array(256);
-  for (const [code, unit] of known(codes(128, (i) => 0x80 + i))) {
-    singles[code] = unit;
-    add(code, unit);
-  }
+  eachKnown(
+    codes(128, (i) => 0x80 + i),
+    (code, unit) => {
+      singles[code] = unit;
+      add(code, unit);
+    },
+  );
   const pairs = new Uint16Array(0x10000);
   for (const [first, last] of shape.leads) {
     const asked = codes(
       (last - first + 1) * 0xcf,
       (i) => (first + Math.floor(i / 0xcf)) * 256 + 0x30 + (i % 0xcf),
     );
-    for (const [code, unit] of known(asked)) {
+    eachKnown(asked, (code, unit) => {
       pairs[code] = unit;
       add(code, unit);
-    }
+    });
   }
   let triples: Uint16Array | null = null;
   if (shape.threeBytes === true) {
-    triples = new Uint16Array(0x10000);
+    const table = (triples = new Uint16Array(0x10000));
     const asked = codes(94 * 94, (i) => 0x8f0000 + (0xa1 + Math.floor(i / 94)) * 256 + 0xa1 + (i % 94));
-    for (const [code, unit] of known(asked)) {
-      triples[code & 0xffff] = unit;
+    eachKnown(asked, (code, unit) => {
+      table[code & 0xffff] = unit;
       add(code, unit);
-    }
+    });
   }
   let quads: Uint16Array | null = null;
   function makeQuads(): Uint16Array {
     if (shape.fourBytes !== true) return new Uint16Array(0);
     const table = new Uint16Array(basicQuads);
-    for (const [code, unit] of known(codes(basicQuads, (i) => quadOf(i).readUInt32BE()))) {
-      const [first, second, third, fourth] = [
-        code >>> 24,
-        (code >>> 16) & 0xff,
-        (code >>> 8) & 0xff,
-        code & 0xff,
-      ];
-      table[linearOf(first, second, third, fourth)] = unit;
+    const asked = codes(basicQuads, (i) => quadOf(i).readUInt32BE());
+    eachKnown(asked, (code, unit) => {
+      table[linearOf(code >>> 24, (code >>> 16) & 0xff, (code >>> 8) & 0xff, code & 0xff)] = unit;
       add(code, unit);
-    }
+    });
     return table;
   }
   return { singles, pairs, triples, quads: () => (quads ??= makeQuads()), inverse };

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type {
   Column,
@@ -25,6 +26,8 @@ import { isBlank } from '../../util/blank.ts';
 
 const maxRows = 50;
 const maxLast = 5;
+/** Cells. To mask each of them takes up to a tenth of a millisecond. */
+const longRow = 100;
 
 /**
  * The first rows of a source, as a person sees them before anything is sent. `masked` adds to the columns that are
@@ -46,6 +49,16 @@ export async function preview(
   const rows = chunk?.table.firstRows() ?? [];
   const columns = describeColumns(format, rows).map((column) => maskedAlso(column, masked));
   const show = createRowMask(columns, format);
+  await yieldToOthers();
+  const shownRows = await inTurns(rows.slice(0, maxRows), (row, index) =>
+    show(row.map(noteCleartext), chunk?.flaws.has(index) === true),
+  );
+  const above = await inTurns(chunk?.above?.firstRows() ?? [], (row, index) =>
+    // What a person took for no row of the table may be one.
+    index < format.titleRows && format.hidesAll !== true
+      ? showTitle(row.map(noteCleartext))
+      : show(row.map(noteCleartext), true),
+  );
   const end = format.lastRows.length - (format.rowsBelow ?? 0);
   const hasAll =
     chunk === null || (rows.length <= maxRows && chunk.end.offset >= endOf(format, bytes.identity));
@@ -61,15 +74,8 @@ export async function preview(
     byteOrderMark: format.markLength > 0,
     newline: format.newline,
     columns,
-    rows: rows
-      .slice(0, maxRows)
-      .map((row, index) => show(row.map(noteCleartext), chunk?.flaws.has(index) === true)),
-    above: (chunk?.above?.firstRows() ?? []).map((row, index) =>
-      // What a person took for no row of the table may be one.
-      index < format.titleRows && format.hidesAll !== true
-        ? showTitle(row.map(noteCleartext))
-        : show(row.map(noteCleartext), true),
-    ),
+    rows: shownRows,
+    above,
     last: hasAll ? [] : format.lastRows.slice(0, end).slice(-maxLast).map(showLast),
     below: format.lastRows.slice(end).map(showLast),
     records: await showLayout(bytes, format, columns),
@@ -80,6 +86,19 @@ export async function preview(
       ...formulaNotices(columns, converted, format),
     ],
   });
+}
+
+/** Masks rows, and gives others their turn after each long one. */
+async function inTurns<T>(
+  rows: readonly (readonly T[])[],
+  show: (row: readonly T[], index: number) => string[],
+): Promise<string[][]> {
+  const shown: string[][] = [];
+  for (const [index, row] of rows.entries()) {
+    shown.push(show(row, index));
+    if (row.length > longRow) await yieldToOthers();
+  }
+  return shown;
 }
 
 /** The first records as they are, for a layout to be drawn over them. */
@@ -156,7 +175,7 @@ export async function noticedRows(
     };
     for (let index = 0; index < table.count; index++) {
       if (!isNoticed(index)) continue;
-      const fields = table.fields(index).map(noteCleartext);
+      const fields = table.beginnings(index).map(noteCleartext);
       found.push({ row: start.row + index, cells: show(fields, flaws.has(index)) });
       if (found.length === maxRows) return done(found);
     }
@@ -173,7 +192,8 @@ function isRounded(cell: Cleartext, isFromWorkbook: boolean): boolean {
 export function headerNotices({ names, headerFlaw }: Format): Notice[] {
   if (names === null) return [];
   const empty = names.filter(isBlank).length;
-  const twice = names.filter((name, i) => !isBlank(name) && names.indexOf(name) < i);
+  const seen = new Set<string>();
+  const twice = names.filter((name) => !isBlank(name) && seen.size === seen.add(name).size);
   const notices: Notice[] = [];
   if (headerFlaw === 'row.unclosed-quote' || headerFlaw === 'row.bad-encoding')
     notices.push({ kind: 'header-damaged', row: 0, column: null, count: 1 });
@@ -197,9 +217,11 @@ const kinds: Partial<Record<FailureCode, Notice['kind']>> = {
 };
 
 function flawNotice(chunk: Chunk, index: number, { names }: Format): Notice['kind'] | undefined {
-  const row = chunk.table.fields(index);
+  const { table } = chunk;
   const repeats =
-    names !== null && row.length === names.length && row.every((cell, i) => openCleartext(cell) === names[i]);
+    names !== null &&
+    table.width(index) === names.length &&
+    names.every((name, column) => openCleartext(table.value(index, column)) === name);
   const code = chunk.flaws.get(index);
   return repeats ? 'header-repeated' : code === undefined ? undefined : kinds[code];
 }
@@ -227,14 +249,14 @@ function holdsRows({ table }: Chunk, index: number, { delimiter, newline, width 
 
 /** Whether cells stand between single quotes. One may have a delimiter in it, and is two here. */
 function hasSingleQuotes({ table }: Chunk, index: number): boolean {
-  const cells = table.fields(index).map((field) => openCleartext(field).trim());
+  const cells = table.beginnings(index).map((field) => openCleartext(field).trim());
   const opened = cells.filter((cell) => cell.length > 1 && cell.startsWith("'"));
   const closed = cells.filter((cell) => cell.length > 1 && cell.endsWith("'"));
   return opened.length > 0 && opened.length === closed.length;
 }
 
 const hasEscapedQuotes = ({ table }: Chunk, index: number): boolean =>
-  table.fields(index).some((field) => openCleartext(field).includes('\\"'));
+  table.beginnings(index).some((field) => openCleartext(field).includes('\\"'));
 
 /** Rows whose quotes are not those of RFC 4180. Most chunks have none of the signs, and their rows are not looked at. */
 function rowsWithQuotes(

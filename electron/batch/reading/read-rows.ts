@@ -1,12 +1,14 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { Reading } from '../../contract/models/batch.ts';
+import type { Encoding, Reading } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { Cleartext } from '../../util/cleartext.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
 import { codecOf } from './encodings.ts';
 import type { Newline } from './row-kind.ts';
 import { findRows } from './row-spans.ts';
+import { isDelimited } from '../../contract/row-kinds.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import { layoutOf, type KnownRecords } from './layout.ts';
 import { headerIndex, rowsAbove } from '../../contract/table-place.ts';
@@ -57,6 +59,8 @@ const maxFirstRecords = 50;
 const readBytes = 1024 * 1024;
 const maxChunkBytes = 96 * 1024;
 const firstWindow = 16 * 1024;
+/** To look at so many once takes a millisecond; of a longer row each look is a turn of its own. */
+const maxTurnBytes = 512 * 1024;
 const minWindow = 256;
 
 interface Extent {
@@ -121,8 +125,11 @@ export async function* readRows(
     const isLast = isEnd() && buffered.length <= window;
     const isFull = window >= tableLimits.row;
     const visible = isLast ? buffered : buffered.subarray(0, window - (window % viewUnit));
-    const view = codecOf(encoding).view(visible);
+    const isLong = visible.length > maxTurnBytes;
+    const view = isLong ? await viewInTurns(encoding, visible) : codecOf(encoding).view(visible);
+    const units = isLong && isDelimited(format) ? await unitsInTurns(view) : undefined;
     const spans = findRows(view, {
+      units,
       ...layout,
       newline,
       isEnd: isLast,
@@ -130,6 +137,7 @@ export async function* readRows(
       until: ahead > 0 ? Infinity : maxBytes / viewUnit,
       maxFields,
     });
+    if (isLong) await yieldToOthers();
     const above = Math.min(spans.count, ahead);
     if (spans.count - above === 0 && !(isLast && spans.count > 0)) {
       if (isLast || isFull) {
@@ -146,12 +154,14 @@ export async function* readRows(
     const all = new Table({ encoding, bytes, view }, spans, undefined, dialect);
     const table = above === 0 ? all : all.rows(above, spans.count);
     const end = { offset: position.offset + consumed, row: position.row + table.count };
+    const flaws = maxFields === undefined ? table.findFlaws(format.width, format.names) : new Map();
+    if (isLong) await yieldToOthers();
     yield done({
       start: position,
       end,
       table,
       above: above === 0 ? null : all.rows(0, above),
-      flaws: maxFields === undefined ? table.findFlaws(format.width, format.names) : new Map(),
+      flaws,
       typed: noRows,
       crc: crc32(bytes),
     });
@@ -161,6 +171,30 @@ export async function* readRows(
     const fittingWindow = Math.min(Math.ceil((consumed / spans.count) * rowsPerChunk), maxBytes);
     window = Math.max(Math.min(window * 2, fittingWindow), minWindow);
   }
+}
+
+/** The view of many bytes. Where a character may have several, a part of it can't be told from its beginning: one turn. */
+async function viewInTurns(encoding: Encoding, bytes: Buffer): Promise<string> {
+  const codec = codecOf(encoding);
+  await yieldToOthers();
+  if (!codec.singleByte && !codec.asciiSafe && codec.viewUnit === 1) return codec.view(bytes);
+  const parts: string[] = [];
+  for (let from = 0; from < bytes.length; from += maxTurnBytes) {
+    parts.push(codec.view(bytes.subarray(from, from + maxTurnBytes)));
+    await yieldToOthers();
+  }
+  return parts.join('');
+}
+
+/** What rows are found by, made of a long text a part a turn. */
+async function unitsInTurns(view: string): Promise<Uint16Array> {
+  const units = new Uint16Array(view.length + 1);
+  const bytes = Buffer.from(units.buffer);
+  for (let from = 0; from < view.length; from += maxTurnBytes) {
+    await yieldToOthers();
+    bytes.write(view.slice(from, from + maxTurnBytes), from * 2, 'utf16le');
+  }
+  return units;
 }
 
 /** The first records whole, with one character for each byte; records of other types too. */

@@ -50,6 +50,8 @@ export interface FindRowsOptions extends Layout {
    * is found may be less than the row has. All of them, if absent, and where the kind has no order of fields.
    */
   readonly maxFields?: number | undefined;
+  /** The text's units and room for one more, where the caller has them: of a long text they were made in several turns. */
+  readonly units?: Uint16Array | undefined;
 }
 
 /** A source's cells, as who writes one anew asks about them: see `Table`. */

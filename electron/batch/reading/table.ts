@@ -1,7 +1,7 @@
 import { tableLimits } from '../../parsing/table-limits.ts';
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { FailureCode } from '../../contract/errors.ts';
-import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { cleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { Encoding, Layout } from '../../contract/models/batch.ts';
 import { codecOf } from './encodings.ts';
 import type { FieldForm, FindRowsOptions, RowSpans } from './row-kind.ts';
@@ -24,6 +24,14 @@ export interface RowPiece {
 }
 
 export type Units = Uint8Array | Uint16Array;
+
+/** Units of a cell. What is shown of one is a fraction of it, so that a value that begins there ends here. */
+const maxLooked = 4_096;
+/** Where a row has many cells, so much of each, so that a row is looked at in a few milliseconds. */
+const minLooked = 1_024;
+const maxLookedOfRow = 512 * 1024;
+/** Of a blank and a sign that no card, SSN or address has. */
+const cutMark = ' …';
 
 type Dialect = Layout & Pick<FindRowsOptions, 'newline'>;
 
@@ -147,6 +155,28 @@ export class Table {
       : this.#spans.kind.read(raw, form, column);
   }
 
+  /**
+   * As much of what a field says as anybody looks at, who does not send, compare or write it. A longer one is cut and
+   * marked: so it is no value of any kind, and is hidden whole where a value would show a part of itself.
+   */
+  beginning(row: number, column: number): Cleartext {
+    return cleartext(this.#beginning(row, column));
+  }
+
+  #beginning(row: number, column: number): string {
+    if (column >= this.#found(row))
+      return this.#dialect === null ? '' : this.#wholeRow(row, this.#dialect).#beginning(0, column);
+    const start = this.fieldStart(row, column);
+    const length = this.fieldEnd(row, column) - start;
+    if (length <= minLooked) return this.#value(row, column);
+    const most = Math.max(minLooked, Math.min(maxLooked, maxLookedOfRow / this.#found(row)));
+    if (length <= most) return this.#value(row, column);
+    const isPlain = this.#spans.fieldStarts === undefined && this.form(row, column) === 'text';
+    if (isPlain) return this.#decode(start, start + most) + cutMark;
+    const text = this.#value(row, column);
+    return text.length > most ? text.slice(0, most) + cutMark : text;
+  }
+
   /** What a field is: see `FieldForm`. */
   form(row: number, column: number): FieldForm {
     const { forms, fieldStarts, firstFields } = this.#spans;
@@ -203,9 +233,17 @@ export class Table {
     return fields;
   }
 
-  /** The values of the first rows; of all of them without a count. */
+  /** The same, as far as anybody looks at them (see `beginning`), and no more than show that a table can't have as many. */
+  beginnings(row: number): Cleartext[] {
+    const fields: Cleartext[] = [];
+    const width = Math.min(this.width(row), tableLimits.columns + 1);
+    for (let column = 0; column < width; column++) fields.push(this.beginning(row, column));
+    return fields;
+  }
+
+  /** The beginnings of the fields of the first rows; of all of them without a count. */
   firstRows(count = this.count): Cleartext[][] {
-    return Array.from({ length: Math.min(count, this.count) }, (_, row) => this.fields(row));
+    return Array.from({ length: Math.min(count, this.count) }, (_, row) => this.beginnings(row));
   }
 
   /** Whether it can't be taken apart. */
@@ -315,17 +353,22 @@ export class Table {
       else if (looksAtValues) flaw = this.#flawOfValues(row);
       else if (kind.values !== 'whole') continue;
       else if (hasNul && this.#view.slice(start, end).includes('\0')) flaw = 'row.nul';
-      else if (
-        end - start > tableLimits.field &&
-        this.fields(row).some((field) => openCleartext(field).length > tableLimits.field)
-      )
-        flaw = 'row.field-too-long';
+      else if (end - start > tableLimits.field && this.#hasLongField(row)) flaw = 'row.field-too-long';
       else if (this.width(row) !== width && !this.isEmptyLine(row)) flaw = 'row.malformed';
       else if (names !== null && this.#mayRepeat(row, firstName) && this.#repeats(row, names))
         flaw = 'row.malformed';
       if (flaw !== null) flaws.set(row, flaw);
     }
     return flaws;
+  }
+
+  /** Only what is long enough in the source is made a value. */
+  #hasLongField(row: number): boolean {
+    for (let column = 0; column < this.width(row); column++) {
+      if (this.fieldEnd(row, column) - this.fieldStart(row, column) <= tableLimits.field) continue;
+      if (this.#value(row, column).length > tableLimits.field) return true;
+    }
+    return false;
   }
 
   #flawOfValues(row: number): FailureCode | null {
@@ -357,7 +400,7 @@ export class Table {
   #repeats(row: number, names: readonly string[]): boolean {
     return (
       this.width(row) === names.length &&
-      names.join('') !== '' &&
+      names.some((name) => name !== '') &&
       names.every((name, column) => this.#value(row, column) === name)
     );
   }

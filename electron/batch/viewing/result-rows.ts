@@ -8,6 +8,7 @@ import { maskAgain, maskReason } from '../../masking/masking.ts';
 import { hideFlawed } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
+import type { Table } from '../reading/table.ts';
 import { asCode, codeOfRow, rowStates, stateOf, type ChunkResults } from '../storing/results.ts';
 import { inputMask, showInput, showResult, type ColumnWork, type MaskedColumns } from '../planning/plan.ts';
 
@@ -88,7 +89,7 @@ export const countColumns = (view: View): number => columnsOf(view).length;
 export function showCell({ chunk, results }: LoadedChunk, index: number, view: View, column: number): Cell {
   const { table } = chunk;
   if (results.flaws[index] !== undefined) {
-    const field = table.value(index, column);
+    const field = table.beginning(index, column);
     return { text: clip(showFlawed(field, view)), state: 'kept' };
   }
   const shown = columnsOf(view)[column];
@@ -102,7 +103,7 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
     const isAgain = givenBy(work.operation) === 'mask' && maskAgain(result, work.kind).again;
     return { text: clip(showResult(result, work)), state: 'ok', ...(isAgain && { maskedAgain: true }) };
   }
-  const field = table.value(index, shown.source);
+  const field = table.beginning(index, shown.source);
   const tokenState = tokenOf === null ? undefined : results.columns[tokenOf]?.states[index];
   const isToken = tokenState === rowStates.ok || tokenState === rowStates.matched;
   const shownField = showInput(field, { maskedAs, isToken });
@@ -116,10 +117,14 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
     code: asCode(answers?.values[index] ?? ''),
     // The service may repeat the value.
     ...(reason !== undefined && {
-      reason: clip(maskReason(reason, maskedAs === null ? '' : openCleartext(field), work.kind)),
+      reason: clip(
+        maskReason(reason, maskedAs === null ? '' : sentOf(table, index, shown.source), work.kind),
+      ),
     }),
   };
 }
+
+const sentOf = (table: Table, row: number, column: number): string => openCleartext(table.value(row, column));
 
 /** A text that is in a cell of the source, or may come there, as hidden as that cell. */
 export function showAs(
@@ -147,7 +152,7 @@ export function showRow(
   const length = isFlawed ? Math.min(chunk.table.width(index), maxCellsOfFlawedRow) : columnsOf(view).length;
   const shown = columns?.filter((column) => column < length) ?? Array.from({ length }, (_, column) => column);
   for (const column of shown)
-    noteCleartext(chunk.table.value(index, isFlawed ? column : sourceOf(view, column)));
+    noteCleartext(chunk.table.beginning(index, isFlawed ? column : sourceOf(view, column)));
   for (const { values } of results.columns) noteCleartext(values[index] ?? cleartext(''));
   return {
     row: chunk.start.row + index,

@@ -35,56 +35,64 @@ describe('the encoding', () => {
     ['cp866', 'ibm866', ['Иванов,Москва', 'Петрова,Казань', 'Сидоров,Тверь']],
     ['euc-kr', 'euc-kr', ['김철수,서울', '이영희,부산 해운대', '박지성,대한민국 경기도', '최고은,인천']],
     ['windows-874', 'windows-874', ['สมชาย,กรุงเทพ', 'สมหญิง,เชียงใหม่']],
-  ] as const)('%s is guessed as %s, and said to be a guess', (written, guessed, texts) => {
-    const guess = guessEncoding(iconv.encode(rowsOf(texts, 'name,city,token,n'), written));
+  ] as const)('%s is guessed as %s, and said to be a guess', async (written, guessed, texts) => {
+    const guess = await guessEncoding(iconv.encode(rowsOf(texts, 'name,city,token,n'), written));
     expect(guess.encoding).toBe(guessed);
     expect(guess.alternatives?.length).toBeGreaterThan(0);
     expect(guess.alternatives).not.toContain(guessed);
   });
 
-  it('is no guess for UTF-8 and ASCII, cut in a character or not', () => {
+  it('is no guess for UTF-8 and ASCII, cut in a character or not', async () => {
     const bytes = Buffer.from(rowsOf([...western, '山田,東京'], 'name,city,token,n'));
     for (let length = bytes.length - 30; length <= bytes.length; length++) {
-      expect(guessEncoding(bytes.subarray(0, length))).toEqual({ encoding: 'utf-8', alternatives: null });
+      expect(await guessEncoding(bytes.subarray(0, length))).toEqual({
+        encoding: 'utf-8',
+        alternatives: null,
+      });
     }
-    expect(guessEncoding(Buffer.from('a,b\n'))).toEqual({ encoding: 'utf-8', alternatives: null });
+    expect(await guessEncoding(Buffer.from('a,b\n'))).toEqual({ encoding: 'utf-8', alternatives: null });
   });
 
-  it('is UTF-16 where delimiters and line ends have the only NULs', () => {
+  it('is UTF-16 where delimiters and line ends have the only NULs', async () => {
     const bytes = Buffer.from(rowsOf(['山田太郎は東京に,東京', '鈴木花子,大阪'], '名前,都市'), 'utf16le');
-    expect(guessEncoding(bytes)).toEqual({ encoding: 'utf-16le', alternatives: null });
-    expect(guessEncoding(Buffer.from(bytes).swap16())).toEqual({ encoding: 'utf-16be', alternatives: null });
+    expect(await guessEncoding(bytes)).toEqual({ encoding: 'utf-16le', alternatives: null });
+    expect(await guessEncoding(Buffer.from(bytes).swap16())).toEqual({
+      encoding: 'utf-16be',
+      alternatives: null,
+    });
   });
 
   const cutEmoji = Buffer.from([0xf0, 0x9f, 0x92]);
   const utf8Rows = (count: number): Buffer[] =>
     Array.from({ length: count }, (_, i) => Buffer.from(`${['José', 'Zoë', 'René'][i % 3] ?? ''},tok${i}\n`));
 
-  it('is UTF-8 with one broken character among many, and that is sure', () => {
+  it('is UTF-8 with one broken character among many, and that is sure', async () => {
     const bytes = Buffer.concat([...utf8Rows(503), cutEmoji, Buffer.from(',tok\n')]);
-    expect(guessEncoding(bytes)).toEqual({ encoding: 'utf-8', alternatives: null });
+    expect(await guessEncoding(bytes)).toEqual({ encoding: 'utf-8', alternatives: null });
   });
 
-  it('is UTF-8 with eight accents and a broken character, and with one accent and one', () => {
+  it('is UTF-8 with eight accents and a broken character, and with one accent and one', async () => {
     for (const count of [8, 1]) {
       const bytes = Buffer.concat([...utf8Rows(count), cutEmoji, Buffer.from(',tok\n')]);
-      expect(guessEncoding(bytes).encoding).toBe('utf-8');
+      expect((await guessEncoding(bytes)).encoding).toBe('utf-8');
     }
   });
 
-  it('is UTF-8 where some lines are in another encoding, and then said to be a guess', () => {
+  it('is UTF-8 where some lines are in another encoding, and then said to be a guess', async () => {
     const bytes = Buffer.concat([...utf8Rows(10), Buffer.from(rowsOf(western, 'x'), 'latin1')]);
-    const guess = guessEncoding(bytes);
+    const guess = await guessEncoding(bytes);
     expect(guess.encoding).toBe('utf-8');
     expect(guess.alternatives).toContain('windows-1252');
   });
 
-  it('is not UTF-8 for a few Chinese characters that make valid UTF-8 by chance', () => {
+  it('is not UTF-8 for a few Chinese characters that make valid UTF-8 by chance', async () => {
     const texts = Array.from(
       { length: 30 },
       (_, i) => `${['王小明', '李娜', '张伟'][i % 3] ?? ''},${i % 2 ? '男' : '女'}`,
     );
-    expect(guessEncoding(iconv.encode(rowsOf(texts, '姓名,性别'), 'gb18030')).encoding).toBe('gb18030');
+    expect((await guessEncoding(iconv.encode(rowsOf(texts, '姓名,性别'), 'gb18030'))).encoding).toBe(
+      'gb18030',
+    );
   });
 });
 

@@ -212,7 +212,8 @@ describe('finding rows', () => {
     const options = { delimiter: ',', newline: '\n', isEnd: true, isFull: true, until: Infinity } as const;
     const { count, firstFields } = findRows(text, { ...options, maxFields: 2 });
     expect(count).toBe(2);
-    expect(firstFields[1]).toBe(1_500_002);
+    // What is behind so many is one field.
+    expect(firstFields[1]).toBe(65_537);
   }, 5_000);
 
   it('finds the first fields of the same rows where only those are asked for', () => {

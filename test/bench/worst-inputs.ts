@@ -1,0 +1,99 @@
+import { createWriteStream } from 'node:fs';
+import { once } from 'node:events';
+
+/** What is made to be slow to read, or is so by accident. Each writes its file; sizes are those of the findings. */
+export const worstInputs = {
+  quotes: 'one cell of 8 MB of quotes',
+  'quoted-cells': '8 MB of cells of quotes alone',
+  'open-quotes': '8 MB of quotes that never close',
+  apostrophes: '8 MB of cells between single quotes',
+  gb18030: '20 MB that look like GB18030',
+  utf16: '8 MB of quotes in UTF-16',
+  header: 'a header of 1,000 cells of 9,000 characters',
+  'long-cells': '15 cells of 1,000,000 digits in one row',
+  'at-signs': '16 cells of 900,000 @',
+  delimiters: 'a row of 15 MB of commas',
+  'no-line-ends': '20 MB without a line end',
+  'line-ends': '20 MB of line ends',
+  json: 'an array of JSON with rows of 4 MB',
+} as const;
+
+export type WorstInput = keyof typeof worstInputs;
+
+const mega = 1_000_000;
+
+function* piecesOf(input: WorstInput): Generator<Buffer | string> {
+  switch (input) {
+    case 'quotes':
+      yield 'name,card\n"';
+      yield '""'.repeat(4 * mega);
+      yield '",4111111111111111\n';
+      return;
+    case 'quoted-cells':
+      yield 'name,card\n';
+      for (let n = 0; n < 160; n++) yield `"${'""'.repeat(25_000)}",4111111111111111\n`;
+      return;
+    case 'open-quotes':
+      yield 'name,card\n';
+      for (let n = 0; n < 80; n++) yield `"${'""'.repeat(50_000)}\n`;
+      return;
+    case 'apostrophes':
+      yield 'name,card\n';
+      for (let n = 0; n < 80; n++) yield `${"'a',".repeat(25_000)}'\n`;
+      return;
+    case 'gb18030': {
+      const row = Buffer.alloc(200);
+      let state = 1;
+      for (let n = 0; n < 100_000; n++) {
+        for (let at = 0; at < 196; at += 4) {
+          state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+          row[at] = 0x81 + ((state >>> 8) % 0x7e);
+          row[at + 1] = 0x30 + ((state >>> 16) % 10);
+          row[at + 2] = 0x81 + ((state >>> 20) % 0x7e);
+          row[at + 3] = 0x30 + ((state >>> 28) % 10);
+        }
+        row.write(',a\n', 197);
+        yield Buffer.from(row);
+      }
+      return;
+    }
+    case 'utf16':
+      yield Buffer.from(`\ufeffname,card\n"${'""'.repeat(2 * mega)}",4111111111111111\n`, 'utf16le');
+      return;
+    case 'header':
+      yield `${Array.from({ length: 1_000 }, (_, n) => `${n} `.padEnd(9_000, 'ab1@ ')).join(',')}\n`;
+      for (let n = 0; n < 50; n++)
+        yield `${Array.from({ length: 1_000 }, () => '4111111111111111').join(',')}\n`;
+      return;
+    case 'long-cells':
+      yield `${Array.from({ length: 15 }, (_, n) => `c${n}`).join(',')}\n`;
+      for (let n = 0; n < 3; n++) yield `${Array.from({ length: 15 }, () => '4'.repeat(mega)).join(',')}\n`;
+      return;
+    case 'at-signs':
+      yield 'name,mail\n';
+      for (let n = 0; n < 8; n++) yield `${'@'.repeat(900_000)},${'a@'.repeat(450_000)}\n`;
+      return;
+    case 'delimiters':
+      yield `a,b\n${','.repeat(15 * mega)}\n1,2\n`;
+      return;
+    case 'no-line-ends':
+      for (let n = 0; n < 20; n++) yield '4111111111111111 '.repeat(mega / 17);
+      return;
+    case 'line-ends':
+      yield 'name,card\n';
+      for (let n = 0; n < 20; n++) yield '\n'.repeat(mega);
+      return;
+    case 'json':
+      yield '[';
+      for (let n = 0; n < 4; n++)
+        yield `${n === 0 ? '' : ','}{"card":"4111111111111111","note":"${'\\"\\u0041'.repeat(500_000)}"}\n`;
+      yield ']';
+  }
+}
+
+export async function writeWorst(input: WorstInput, path: string): Promise<void> {
+  const out = createWriteStream(path);
+  for (const piece of piecesOf(input)) if (!out.write(piece)) await once(out, 'drain');
+  out.end();
+  await once(out, 'close');
+}

@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { calls } from '../../electron/contract/calls.ts';
+import type { Encoding, Reading } from '../../electron/contract/models/batch.ts';
+import { longestTurn } from '../support/longest-turn.ts';
+import { openHarness, untilDone } from './harness.ts';
+import { writeWorst, type WorstInput } from './worst-inputs.ts';
+
+/**
+ * One worst input, opened, shown, read wrongly, counted, run and searched as the window does it. Options as JSON in the
+ * first argument; on the last line, for each step its longest turn, or the code it fails with.
+ */
+const options = JSON.parse(process.argv[2] ?? '{}') as { input: WorstInput; url: string; ca: string };
+const home = await mkdtemp(join(tmpdir(), 'tokendesk-bench-'));
+const file = join(home, options.input === 'json' ? 'worst.json' : 'worst.csv');
+await writeWorst(options.input, file);
+const harness = await openHarness({ ...options, home, output: join(home, 'out.csv'), inFlight: 8 });
+
+export interface Step {
+  readonly turn: number;
+  readonly ms: number;
+  readonly failure?: string;
+}
+const steps: Record<string, Step> = {};
+
+async function step(name: string, act: () => Promise<unknown>): Promise<void> {
+  const started = performance.now();
+  let failure: string | undefined;
+  const turn = await longestTurn(() =>
+    act().catch((error: unknown) => {
+      failure = error instanceof Error ? error.message : String(error);
+    }),
+  );
+  steps[name] = { turn, ms: performance.now() - started, ...(failure !== undefined && { failure }) };
+  if (process.env['STEPS'] !== undefined) process.stderr.write(`${name} ${JSON.stringify(steps[name])}\n`);
+}
+
+let sourceId = '';
+let reading: Reading | null = null;
+const look = async (asked: Partial<Reading>): Promise<void> => {
+  const shown = await harness.batch['batch.preview']({ sourceId, reading: asked, masked: null });
+  if (!shown.ok) throw new Error(shown.failure.code);
+  reading ??= shown.value.reading;
+  // What the router and the bridge do besides.
+  structuredClone(calls['batch.preview'].output.parse(shown.value));
+};
+
+await step('opened', async () => {
+  sourceId = await harness.source(file);
+});
+await step('shown', () => look({}));
+/** One of each kind: they are read by the same code. */
+const encodings: readonly Encoding[] = ['utf-16le', 'windows-1252', 'ibm037', 'gb18030', 'shift_jis'];
+await step('read wrongly', async () => {
+  for (const encoding of encodings) await look({ encoding }).catch(() => undefined);
+  for (const delimiter of [';', '"', '4']) await look({ delimiter }).catch(() => undefined);
+});
+const ofJob = reading as Reading | null;
+if (ofJob !== null) {
+  let jobId = '';
+  await step('run', async () => {
+    jobId = await harness.start(sourceId, 1, 'detokenize', ofJob);
+    await untilDone(harness, jobId);
+  });
+  const view = { where: [], sort: null };
+  await step('first page', async () => {
+    const page = await harness.batch['batch.rows']({ jobId, filter: 'all', view, from: 0, count: 40 });
+    if (!page.ok) throw new Error(page.failure.code);
+    structuredClone(calls['batch.rows'].output.parse(page.value));
+  });
+  await step('found', async () => {
+    const found = await harness.batch['batch.find']({
+      jobId,
+      filter: 'all',
+      text: 'zz',
+      after: -1,
+      backwards: false,
+    });
+    if (!found.ok) throw new Error(found.failure.code);
+  });
+  await step('exported', async () => {
+    const exported = await harness.batch['batch.export']({
+      jobId,
+      content: 'tokens',
+      rows: 'all',
+      format: 'csv',
+      safety: 'source',
+      delimiter: ',',
+      encoding: 'utf-8',
+      byteOrderMark: false,
+      newline: '\r\n',
+      grounds: null,
+      passphrase: null,
+    });
+    if (!exported.ok) throw new Error(exported.failure.code);
+  });
+}
+await harness.close();
+await rm(home, { recursive: true, force: true });
+process.stdout.write(`${JSON.stringify(steps)}\n`);
