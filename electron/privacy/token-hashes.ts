@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { done, type Outcome } from '../contract/errors.ts';
 import type { Keychain } from '../storage/keychain.ts';
 
@@ -25,10 +25,12 @@ export interface TokenHashes {
 export interface YearKey {
   readonly year: number;
   readonly bytes: Uint8Array;
+  /** The same, prepared: to make one takes longer than a hash. */
+  readonly secret: KeyObject;
 }
 
-export const hashToken = ({ bytes }: YearKey, token: string): string =>
-  createHmac('sha256', bytes).update(`token ${token.trim()}`).digest('hex').slice(0, 32);
+export const hashToken = ({ secret }: YearKey, token: string): string =>
+  createHmac('sha256', secret).update(`token ${token.trim()}`).digest('hex').slice(0, 32);
 
 interface TokenHashesOptions {
   readonly isOn: boolean;
@@ -38,10 +40,10 @@ interface TokenHashesOptions {
 
 const accountOf = (year: number): string => `story:${year % 2}`;
 const yearOf = (secret: string): number => Number(/^[A-Za-z0-9+/]{43}= (\d{4})$/.exec(secret)?.[1]);
-const keyOf = (year: number, secret: string): YearKey => ({
-  year,
-  bytes: new Uint8Array(Buffer.from(secret.slice(0, 44), 'base64')),
-});
+function keyOf(year: number, text: string): YearKey {
+  const bytes = new Uint8Array(Buffer.from(text.slice(0, 44), 'base64'));
+  return { year, bytes, secret: createSecretKey(bytes) };
+}
 
 export function createTokenHashes({ isOn, keychain, now }: TokenHashesOptions): TokenHashes {
   /** The keyring is not asked at each act, which would wait for it. */
