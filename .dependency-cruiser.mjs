@@ -85,6 +85,7 @@ const mayUse = {
 const stages = [
   'storing',
   'reading',
+  'inside',
   'planning',
   'running',
   'viewing',

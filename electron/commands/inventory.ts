@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { inventoryKinds } from '../contract/inventory-kinds.ts';
+import { valueKinds } from '../contract/value-kinds.ts';
 import type { Inventory, InventoryFile } from '../contract/models/inventory.ts';
 import type { InventoryArguments } from './arguments.ts';
 import { printable, unlocked, valueOf, type Words } from './asked.ts';
@@ -72,7 +72,7 @@ function columnLines({ columns, outside }: InventoryFile): string[] {
     { name: 'in no column', found: outside.found },
   ];
   return all.flatMap(({ name, found }) => {
-    const parts = inventoryKinds.flatMap((kind) => {
+    const parts = valueKinds.flatMap((kind) => {
       const { are, contain, first } = found[kind];
       if (are + contain === 0) return [];
       const where = first.length === 0 ? '' : ` (row ${first.join(', ')})`;

@@ -139,6 +139,9 @@ export const failureCodes = [
   'value.field-width', // a result that is too long for its field of fixed width, or would not be read from there as itself
   'value.unencodable', // for an export: its encoding has not all of the characters
   'value.no-text', // a number, true or false of JSON; not sent
+  'value.marks-inside', // a text that has marks before a value in it is tokenized; not sent
+  'value.spelled-inside', // a value in a text is written in other characters than its own; not sent
+  'value.mark-broken', // the mark of a token in a text is cut or changed, or a result would make it so
   'value.unfit', // does not fit the definition's kind; not sent
   'value.check-digit', // refused by the service, and its check digit is wrong
   'value.length', // refused by the service, and it has too few or too many digits
@@ -148,6 +151,7 @@ export const failureCodes = [
   'plan.empty',
   'plan.column-unknown',
   'plan.column-packed', // a packed number of a record of fixed width, which is no text; `column`: its number
+  'plan.inside', // values inside texts, by an operation that has none, or by a definition that takes no such values; `definition`: its name
   'plan.tokens-again', // what is to be tokenized was exported as tokens by this app; `column`: its number
   'plan.definition-unknown',
   'plan.policy-unknown',
@@ -184,6 +188,7 @@ export const failureCodes = [
   'inventory.none', // nothing was looked through yet
   'compare.none', // nothing was compared yet
   'compare.pasted', // rows that the window can write are not compared with others
+  'compare.texts', // a column of texts with values inside is not compared
   'mend.outdated', // the batch changed after the list was compared
   'export.encoding', // the header has characters that the chosen encoding has not
   'export.encryption', // the file could not be encrypted; nothing of it is left

@@ -1,3 +1,4 @@
+import type { ValueKind } from '../contract/value-kinds.ts';
 import { openCleartext, type Cleartext } from '../util/cleartext.ts';
 import { shortestCard, someCard } from './cards.ts';
 import { isIbanCountry } from './ibans.ts';
@@ -10,7 +11,6 @@ import {
   mayHoldNumber,
   minDigits,
   notOneByte,
-  type ValueKind,
   type VisitValue,
   writtenSsn,
 } from './masking.ts';
@@ -24,7 +24,7 @@ import { bytesOf, outsideIds, plainText } from './plain-text.ts';
 
 /** A word that says what nine digits in one piece are, and they: `SSN no. 123456789`. */
 const ssnWord = /\bssn|social/i;
-const toldSsn = /(?<=(?:\bssn|social)[^0-9]{0,20})[0-9]{9}(?![\p{L}0-9])/giu;
+export const toldSsn = /(?<=(?:\bssn|social)[^0-9]{0,20})[0-9]{9}(?![\p{L}0-9])/giu;
 const digitsAlone = /^[0-9]+$/;
 /** No letter, and no sign that spells one: beside the digits there is nothing that could be more than between them. */
 const numbersAlone = /^[ -$'-?[\]^_`{|}~]*$/;
@@ -36,7 +36,7 @@ const hostNumber = /^(?:\[|\d{1,3}(?:\.\d{1,3}){3}(?![\p{L}\d.]))/u;
  * The masks hide whatever has an @ between two signs. Counted is none in whose domain no part begins with a letter, nor a number
  * at a number behind a word: a price (`2@5.00`, `2@EUR5.00`) or a version (`zod@3.2.1`).
  */
-function isAddress(found: string): boolean {
+export function isAddress(found: string): boolean {
   const [local = '', ...domains] = found.split('@').map((one) => one.trim());
   const hasLetter = /\p{L}/u.test(local);
   return domains.some((domain) => {

@@ -1,4 +1,5 @@
 import type { DefinitionKind } from '../contract/models/connection.ts';
+import type { ValueKind } from '../contract/value-kinds.ts';
 import { openCleartext, type Cleartext } from '../util/cleartext.ts';
 import { someCard, type CardSearch } from './cards.ts';
 import { replaceIbans } from './ibans.ts';
@@ -132,9 +133,6 @@ export function maskReadings(plain: string, masked: (part: string) => string, vi
   const twice = maskReading(spelled, masked, visit);
   return twice === spelled ? once : twice;
 }
-
-/** What is looked for in a text. */
-export type ValueKind = 'card' | 'ssn' | 'iban' | 'email';
 
 /** Gets a value as it is written; of a card its digits. */
 export type VisitValue = (kind: ValueKind, value: string) => void;

@@ -214,6 +214,21 @@ export const batchMessages = {
       'The value is a number, true or false in JSON. A token is a text and can’t stand in its place, so it was not sent.',
       'Have such values written as strings, in quotes.',
     ),
+  'value.marks-inside': () =>
+    message(
+      'The text has marks of tokens already. What is in them could not be told from new ones, so nothing of it was sent.',
+      'Detokenize the column first, or choose other marks.',
+    ),
+  'value.spelled-inside': () =>
+    message(
+      'A value in the text is written in signs that stand for others. It could not be put back as it was, so nothing of the text was sent.',
+      'Correct it in the file.',
+    ),
+  'value.mark-broken': () =>
+    message(
+      'The mark of a token in the text is cut or changed, or the result would make it so.',
+      'Correct the mark in the file, or choose the marks that it was tokenized with.',
+    ),
   'value.unfit': () =>
     message(
       'The value does not fit the kind of the definition, so it was not sent.',
@@ -223,6 +238,13 @@ export const batchMessages = {
   'plan.column-unknown': () => message('A chosen column is not in this file.', 'Choose the columns again.'),
   'plan.column-packed': () =>
     message('A packed or binary number is no text and can’t be changed.', 'Choose another column.'),
+  'plan.inside': (f) =>
+    message(
+      f.definition === undefined
+        ? 'Values inside texts can be tokenized and detokenized, each kind by a definition of its own.'
+        : `Definition ${f.definition} does not take the values it is chosen for.`,
+      'Choose other definitions, or plan the column as whole values.',
+    ),
   'plan.tokens-again': (f) =>
     message(
       `${f.column === undefined ? 'A column' : `Column ${f.column}`} holds tokens that Tokendesk exported, and they would be tokenized once more.`,
@@ -324,6 +346,11 @@ export const batchMessages = {
     message(
       'Pasted rows are not compared: by that a hidden value could be guessed.',
       'Tokenize them as a batch, and compare the batch.',
+    ),
+  'compare.texts': () =>
+    message(
+      'The column holds texts with values inside. Texts are not compared by their tokens.',
+      'Choose a column in which each cell is one value.',
     ),
   'mend.other-list': () =>
     message(

@@ -6,6 +6,7 @@ import { containers } from './containers.ts';
 import { runCorrectedLists } from './corrected-lists.ts';
 import { checkGuesses, customerFiles } from './customer-files.ts';
 import { falseAlarms, masked, orders } from './false-alarms.ts';
+import { measureFinder } from './finder.ts';
 import { runDamagedRecords } from './damaged-records.ts';
 import {
   fixedWidthCorpora,
@@ -114,6 +115,16 @@ if (!isFolder) {
       await records.close();
     }
   }
+  const finder = measureFinder(10_000, Number(seed));
+  for (const [kind, { written, found, wrong }] of Object.entries(finder.kinds)) {
+    const rate = (part: number, all: number): string => `${((part / all) * 100).toFixed(1)} %`;
+    process.stdout.write(
+      `inside 10,000 notes: ${kind} recall ${rate(found, written)} (${found} of ${written}), precision ${rate(found, found + wrong)} (${wrong} wrong)\n`,
+    );
+  }
+  process.stdout.write(
+    `inside 10,000 notes: ${finder.refused} refused, since a value is spelled in other signs\n`,
+  );
   const guesses = await checkGuesses(customers);
   process.stdout.write(
     `guesses: ${guesses.right} right, ${guesses.asked} wrong and asked about, ${guesses.silent.length} wrong without a word\n`,

@@ -5,13 +5,16 @@ import type { Plan, Preflight } from '../../contract/models/batch.ts';
 import type { Connection } from '../../contract/models/connection.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { ServiceClient } from '../../service/service-client.ts';
+import type { Cleartext } from '../../util/cleartext.ts';
 import type { BatchOptions } from '../options.ts';
 import type { OwnTokens } from '../output/own-tokens.ts';
 import { firstRows, tryRows } from '../output/try-rows.ts';
 import { disclosedRows } from '../planning/disclosed.ts';
 import { disclosingActs } from '../planning/disclosing-acts.ts';
-import { checkPlan, type ColumnWork, type Counted, type Draft } from '../planning/plan.ts';
-import { countedOf, runPreflight, uncounted } from '../planning/preflight.ts';
+import { fittingValues } from '../planning/inside-cells.ts';
+import type { ColumnWork } from '../planning/column-work.ts';
+import { checkPlan, type Counted, type Draft, patternsOf } from '../planning/plan.ts';
+import { countedOf, type ForeseenGuesses, runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns } from '../reading/columns.ts';
 import { noticedRows, preview } from '../reading/preview.ts';
 import { checkRecordEnd, type Format } from '../reading/read-rows.ts';
@@ -75,7 +78,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     if (!work.ok) return work;
     const whole = await checkRecordEnd(opened.value.bytes, format.value);
     if (!whole.ok) return whole;
-    const patterns = work.value.flatMap(({ call }) => ('pattern' in call ? [call.pattern] : []));
+    const patterns = patternsOf(work.value);
     if (patterns.length > 0 && options.managed.bulkMatch === false) return failed('pattern.forbidden');
     const checked = patterns.length === 0 ? done(null) : await parser.matchPatterns(patterns, []);
     if (!checked.ok && !(await isLeftToService(checked.failure, connection.id))) return checked;
@@ -160,11 +163,20 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     return found;
   }
 
-  /** By column that is tokenized. */
-  const foreseeGuesses = (work: readonly ColumnWork[], connection: Connection) =>
-    Promise.all(
-      work.map(async ({ plan: { operation, definition } }) =>
-        operation === 'tokenize' ? await options.guesses.foresee({ connection, definition }) : null,
+  /** By what is done with values that are tokenized. */
+  const foreseeGuesses = async (
+    work: readonly ColumnWork[],
+    connection: Connection,
+  ): Promise<ForeseenGuesses> =>
+    new Map(
+      await Promise.all(
+        work
+          .filter(({ plan }) => plan.operation === 'tokenize')
+          .flatMap(({ values }) => values)
+          .map(async (one) => {
+            const { definition } = one.call;
+            return [one, await options.guesses.foresee({ connection, definition })] as const;
+          }),
       ),
     );
 
@@ -250,14 +262,14 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       const checked = plan === null ? null : await checkWithClient(sourceId, plan);
       const { draft, client } = checked?.ok === true ? checked.value : { draft: null, client: null };
       const maxLength = client?.rules.valueLength ?? Infinity;
-      const mapped = (draft?.work ?? []).map(({ plan: { column, operation }, kind }) => ({
-        column,
-        operation,
-        kind,
-        maxLength,
-      }));
+      const isUnfit = (cell: Cleartext, column: number): boolean => {
+        const one = draft?.work.find(({ plan: planned }) => planned.column === column);
+        return (
+          one !== undefined && fittingValues(one, cell, { operation: one.plan.operation, maxLength }) === null
+        );
+      };
       const notice = { ...asked, column: asked.column === '' ? null : asked.column };
-      return noticedRows(opened.value, format.value, { notice, masked, mapped });
+      return noticedRows(opened.value, format.value, { notice, masked, isUnfit });
     },
     async 'batch.preflight'({ sourceId, plan }) {
       const checked = await checkWithClient(sourceId, plan);

@@ -49,8 +49,7 @@ export function createJobTokens(jobs: Pick<JobList, 'load' | 'find' | 'views'>):
             const row = loaded.chunk.start.row + index;
             for (const [at, one] of work.entries()) {
               const { sent, came, isAnswered } = tokensOf(loaded, index, { one, at });
-              if (sent !== null && isAnswered) visit(sent, row, at);
-              if (came !== null) visit(came, row, at);
+              for (const token of [...(isAnswered ? sent : []), ...came]) visit(token, row, at);
             }
           },
           { ...how, withResults: true, columns: 1 + Math.max(...work.map(({ plan }) => plan.column)) },
@@ -69,8 +68,10 @@ export function createJobTokens(jobs: Pick<JobList, 'load' | 'find' | 'views'>):
         if (!loaded.ok) return loaded;
         const { sent, came } = tokensOf(loaded.value, row - loaded.value.chunk.start.row, { one, at });
         const isSource = column < view.width && one.plan.into === 'beside';
-        const token = isSource ? (sent ?? came) : (came ?? sent);
-        return token === null ? failed('story.no-token') : done(token);
+        const [first, second] = isSource ? [sent, came] : [came, sent];
+        const [token, ...others] = first.length > 0 ? first : second;
+        // A text may hold several, and none of them is the cell's.
+        return token === undefined || others.length > 0 ? failed('story.no-token') : done(token);
       });
     },
   };

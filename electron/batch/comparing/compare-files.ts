@@ -12,7 +12,8 @@ import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { BatchOptions } from '../options.ts';
 import { openOutputFile } from '../output/output-file.ts';
 import type { UnfinishedExports } from '../output/unfinished-exports.ts';
-import { yieldsMasks, type ColumnWork } from '../planning/plan.ts';
+import type { ColumnWork } from '../planning/column-work.ts';
+import { yieldsMasks } from '../planning/plan.ts';
 import type { EncryptedCopies } from '../reading/encrypted-copies.ts';
 import { beginning, endOf, readRows } from '../reading/read-rows.ts';
 import type { Sources } from '../reading/sources.ts';
@@ -130,6 +131,8 @@ export function createComparison(options: ComparisonOptions) {
     return withBatch(jobId, async ({ rows, work, isPasted }) => {
       const at = work.findIndex(({ plan }) => plan.column === column);
       const plan = work[at]?.plan;
+      // A text is no value, whatever stands in it.
+      if (plan?.inside !== undefined) return failed('compare.texts');
       if (plan === undefined) return failed('plan.column-unknown', { column: String(column + 1) });
       // Of what was masked or detokenized the token is what came in.
       const isAnswer = !yieldsMasks(plan.operation);

@@ -2,13 +2,13 @@ import path from 'node:path';
 import type { EventPayload, Handlers } from '../../contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
 import type { Plan, Source } from '../../contract/models/batch.ts';
-import { inventoryKinds } from '../../contract/inventory-kinds.ts';
+import { valueKinds } from '../../contract/value-kinds.ts';
 import type { Inventory, InventoryFile, inventorySource } from '../../contract/models/inventory.ts';
 import { maskNumbers } from '../../masking/masking.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import type { BatchOptions } from '../options.ts';
 import type { OwnTokens } from '../output/own-tokens.ts';
-import type { ColumnWork } from '../planning/plan.ts';
+import type { ColumnWork } from '../planning/column-work.ts';
 import { readingOf } from '../reading/layout.ts';
 import type { Sources } from '../reading/sources.ts';
 import type { z } from 'zod';
@@ -280,7 +280,7 @@ const addsUp = ({ files }: Inventory): boolean =>
       const counts = [
         tokens,
         leaves ?? 0,
-        ...inventoryKinds.map((kind) => found[kind].are + found[kind].contain),
+        ...valueKinds.map((kind) => found[kind].are + found[kind].contain),
       ];
       return blank >= 0 && filled >= 0 && counts.every((count) => count <= filled);
     }),

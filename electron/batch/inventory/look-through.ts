@@ -1,14 +1,15 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import { inventoryKinds } from '../../contract/inventory-kinds.ts';
+import { valueKinds } from '../../contract/value-kinds.ts';
 import type { FoundValues, InventoryColumn, InventoryFile } from '../../contract/models/inventory.ts';
 import { heldValues, mayHoldValue, type HeldValues } from '../../masking/find-values.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { isBlank } from '../../util/blank.ts';
 import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
-import type { ColumnWork } from '../planning/plan.ts';
+import { fittingValues } from '../planning/inside-cells.ts';
+import type { ColumnWork } from '../planning/column-work.ts';
 import { firstColumns } from '../reading/columns.ts';
-import { fits, namesSsn, namesTokens } from '../reading/fit.ts';
+import { namesSsn, namesTokens } from '../reading/fit.ts';
 import { beginning, endOf, readBelow, readRows, type Format } from '../reading/read-rows.ts';
 import type { RowPiece, Table, Units } from '../reading/table.ts';
 
@@ -30,7 +31,7 @@ export type Counted = Pick<InventoryFile, 'rows' | 'leftOut' | 'columns' | 'outs
 
 const maxFirst = 5;
 
-type Found = Record<(typeof inventoryKinds)[number], FoundValues>;
+type Found = Record<(typeof valueKinds)[number], FoundValues>;
 
 export const noneFound = (): Found => ({
   card: { are: 0, contain: 0, first: [] },
@@ -42,7 +43,7 @@ export const noneFound = (): Found => ({
 /** Whether it held anything. `row`: null for what has no number. */
 function countHeld(found: Found, held: HeldValues, row: number | null): boolean {
   let any = false;
-  for (const kind of inventoryKinds) {
+  for (const kind of valueKinds) {
     const how = held[kind];
     if (how === undefined) continue;
     any = true;
@@ -102,7 +103,7 @@ export async function lookThrough(options: LookOptions): Promise<Outcome<Counted
     if (countHeld(column.found, heldValues(cell, column.namedSsn), number)) column.held += 1;
     if (planned === null || !table.isText(row, column.index)) return;
     const { operation } = planned.plan;
-    if (fits(cell, planned.kind, { operation, maxLength })) column.leaves += 1;
+    column.leaves += fittingValues(planned, cell, { operation, maxLength })?.length ?? 0;
   }
 
   function lookAtUnits(column: ColumnCounts, from: number, end: number): void {

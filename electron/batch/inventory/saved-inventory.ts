@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { inventoryKinds } from '../../contract/inventory-kinds.ts';
+import { valueKinds } from '../../contract/value-kinds.ts';
 import type {
   FoundValues,
   Inventory,
@@ -30,7 +30,7 @@ const linesOf = ({ files }: Inventory): CountedLine[] =>
 export function inventoryCsv(inventory: Inventory): string {
   const writer = createRowWriter({ delimiter: ',', newline: '\r\n', spreadsheet: true });
   const head = ['file', 'sheet', 'column', 'name', 'rows', 'left_out', 'blank', 'tokens', 'would_leave'];
-  const kinds = inventoryKinds.flatMap((kind) => [`${kind}_are`, `${kind}_contain`, `${kind}_first_rows`]);
+  const kinds = valueKinds.flatMap((kind) => [`${kind}_are`, `${kind}_contain`, `${kind}_first_rows`]);
   const lines = linesOf(inventory).map(({ file, column, found }) =>
     writer.line([
       file.name,
@@ -39,7 +39,7 @@ export function inventoryCsv(inventory: Inventory): string {
       column?.name ?? '',
       ...[file.rows, file.leftOut].map(String),
       ...[column?.blank, column?.tokens, column?.leaves].map((count) => String(count ?? '')),
-      ...inventoryKinds.flatMap((kind) => {
+      ...valueKinds.flatMap((kind) => {
         const { are, contain, first } = found[kind];
         return [String(are), String(contain), first.join(' ')];
       }),
@@ -72,7 +72,7 @@ function foundCell({ are, contain, first }: FoundValues): Markup {
 
 function lineOf({ file, column, found }: CountedLine): Markup {
   const own = column === null ? 'In no column' : `${column.index + 1}: ${column.name}`;
-  return markup`<tr><th scope="row">${own}</th><td>${column === null ? '' : file.rows - file.leftOut}</td><td>${column?.blank ?? ''}</td>${inventoryKinds.map((kind) => foundCell(found[kind]))}<td>${column?.tokens ?? ''}</td><td>${column?.leaves ?? ''}</td></tr>
+  return markup`<tr><th scope="row">${own}</th><td>${column === null ? '' : file.rows - file.leftOut}</td><td>${column?.blank ?? ''}</td>${valueKinds.map((kind) => foundCell(found[kind]))}<td>${column?.tokens ?? ''}</td><td>${column?.leaves ?? ''}</td></tr>
 `;
 }
 

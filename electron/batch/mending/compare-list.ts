@@ -1,8 +1,8 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { ChangeDoubt, Encoding } from '../../contract/models/batch.ts';
-import { mask } from '../../masking/masking.ts';
 import { openCleartext } from '../../util/cleartext.ts';
+import { hideCell } from '../planning/plan.ts';
 import { codecOf } from '../reading/encodings.ts';
 import { hideFlawed } from '../reading/fit.ts';
 import type { Format } from '../reading/read-rows.ts';
@@ -143,7 +143,7 @@ function readCells(
       ? [hideFlawed(value, kindsSent(view.work))]
       : view.work
           .filter(({ plan }) => plan.column === column && plan.operation === 'tokenize')
-          .map(({ kind }) => mask(kind, value));
+          .map((one) => hideCell(one, cell));
     const shown = isPasted ? showAs(cell, view, { column, isFlawed }) : '';
     return { value, masks, leftEmpty: 'no', ...(shown.includes('•') && { shown }) };
   });

@@ -13,8 +13,9 @@ import { isDelimited } from '../../contract/row-kinds.ts';
 import { receiptFile, type ReceiptFacts, type WrittenReceipt } from '../../evidence/receipt.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
 import type { BatchOptions } from '../options.ts';
+import type { ColumnWork } from '../planning/column-work.ts';
 import { columnName, disclosedRows } from '../planning/disclosed.ts';
-import { type ColumnWork, yieldsCleartext } from '../planning/plan.ts';
+import { definitionsOf, yieldsCleartext, lastMapped } from '../planning/plan.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
 import { codecOf } from '../reading/encodings.ts';
 import { readAbove, readBelow, type Format } from '../reading/read-rows.ts';
@@ -25,8 +26,9 @@ import type { JobSpec } from '../storing/job-files.ts';
 import type { ResultStore } from '../storing/result-store.ts';
 import type { CleartextAct } from '../../privacy/act.ts';
 import { createRowWriter } from '../../storage/csv.ts';
+import { isInside } from '../planning/inside-cells.ts';
 import { openOutputFile } from './output-file.ts';
-import { groupChunks, joinRows, lastMapped, openJoin, writtenEntries } from './join.ts';
+import { groupChunks, joinRows, openJoin, writtenEntries } from './join.ts';
 import {
   addsColumns,
   createOutputRows,
@@ -255,7 +257,7 @@ function exportLine(spec: JobSpec, choice: ExportRequest) {
     connection: spec.connectionName,
     environment: spec.environment,
     policy: [...new Set(columns.map(({ policy }) => policy))].join(', '),
-    definition: [...new Set(columns.map(({ definition }) => definition))].join(', '),
+    definition: [...new Set(columns.flatMap(definitionsOf))].join(', '),
     job: spec.jobId,
     export: {
       content,
@@ -283,7 +285,12 @@ function cleartextAct(
     grounds: choice.grounds,
     rows: maxRows(choice, tally),
     rowsOfLine: rowsOfLine(choice, tally),
-    values: maxRows(choice, tally) * clear.length,
+    values: work.reduce((sum, one, index) => {
+      if (!mayBeClear(one)) return sum;
+      // A text may hold any number of values.
+      const inside = entries.reduce((all, { counts }) => all + (counts.columns?.[index]?.cells ?? 0), 0);
+      return sum + (isInside(one) ? inside : maxRows(choice, tally));
+    }, 0),
     approvedJob: jobId,
     disclosed: () =>
       disclosedRows({

@@ -1,6 +1,5 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { readAhead } from '../../storage/byte-source.ts';
-import type { ColumnWork } from '../planning/plan.ts';
 import { readChunk, type Format } from '../reading/read-rows.ts';
 import type { JobSource } from '../running/job-source.ts';
 import type { JournalEntry } from '../storing/journal.ts';
@@ -54,9 +53,6 @@ export const writtenEntries = (
   { entries }: Pick<ResultStore, 'entries'>,
   { rows }: Pick<ExportRequest, 'rows'>,
 ): readonly JournalEntry[] => entries.filter(({ counts }) => rows !== 'failed' || counts.failed > 0);
-
-export const lastMapped = (work: readonly ColumnWork[]): number =>
-  Math.max(...work.map(({ plan }) => plan.column));
 
 /** Bytes of the source that are joined and written at once, about. */
 const groupBytes = 256 * 1024;

@@ -1,15 +1,17 @@
 import type { FailureCode } from '../../contract/errors.ts';
 import type { ExportChoice } from '../../contract/models/batch.ts';
 import { rowReasons } from '../../contract/row-reasons.ts';
-import { cleartext, openCleartext } from '../../util/cleartext.ts';
+import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { mask, maskAgain, maskReason } from '../../masking/masking.ts';
-import { yieldsCleartext, yieldsMasks, type ColumnWork } from '../planning/plan.ts';
+import { isInside, tokensIn, withoutTokens } from '../planning/inside-cells.ts';
+import type { ColumnWork } from '../planning/column-work.ts';
+import { hideCell, yieldsCleartext, yieldsMasks } from '../planning/plan.ts';
 import { hideFlawed } from '../reading/fit.ts';
 import type { Chunk, Format } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
 import { isDelimited } from '../../contract/row-kinds.ts';
 import { headerIndex } from '../../contract/table-place.ts';
-import { asCode, codeOfRow, rowStates, type ChunkResults } from '../storing/results.ts';
+import { asCode, codeOfRow, rowStates, type ChunkResults, type ColumnResults } from '../storing/results.ts';
 import { kindsSent } from '../viewing/result-rows.ts';
 import type { LeakCheck } from './leak-check.ts';
 import type { RowOutput } from './row-output.ts';
@@ -169,6 +171,23 @@ export function createOutputRows({
     output.insertAfter(lastColumn, code);
   }
 
+  /** What is left of a text beside its tokens goes out in clear. */
+  function lookInside(
+    one: ColumnWork,
+    cells: ColumnResults | undefined,
+    { chunk: { table }, index }: { chunk: Chunk; index: number },
+  ): void {
+    if (leaks === null || !isInside(one)) return;
+    const { column, operation, into } = one.plan;
+    const isOk = cells?.states[index] === rowStates.ok;
+    const input = table.value(index, column);
+    const look = (text: Cleartext): void => leaks.copiedField(withoutTokens(text, one.inside), column);
+    const isTokenized = operation === 'tokenize';
+    if (isOk && isTokenized) look(cells.values[index] ?? input);
+    if (!(isOk && isTokenized && into === 'replace' && !failedOnly))
+      look(isTokenized ? cleartext(hideCell(one, input)) : input);
+  }
+
   function hideSurplus(chunk: Chunk, index: number): void {
     for (let column = format.width; hidesFlawed && column < chunk.table.width(index); column++)
       hideField(chunk, index, column);
@@ -268,6 +287,7 @@ export function createOutputRows({
         if (leaks !== null && (hidesInput || !inputMayBeClear(cellState, answer))) {
           leaks.copied(looked, table.fieldStart(index, column));
           looked = table.fieldEnd(index, column);
+          lookInside(one, cells, { chunk, index });
         }
         let result: string | null = null;
         if (cellState === rowStates.ok && !failedOnly) {
@@ -278,12 +298,15 @@ export function createOutputRows({
           const keepsInput = takesCleartext(one) && !(replaces && result !== null);
           const givesClear = yieldsCleartext(one.plan.operation) && (result ?? '') !== '';
           if (givesClear || (keepsInput && openCleartext(table.value(index, column)) !== ''))
-            clearValues += 1;
+            clearValues += cells?.sizes?.[index] ?? 1;
         }
-        if (replaces && result !== null) output.replace(column, result);
-        else if (hidesInput) {
+        // A text without values goes out in its own bytes.
+        const isSame = isInside(one) && result === openCleartext(table.value(index, column));
+        if (replaces && result !== null) {
+          if (!isSame) output.replace(column, result);
+        } else if (hidesInput) {
           const input = table.value(index, column);
-          if (openCleartext(input) !== '') output.replace(column, mask(one.kind, input));
+          if (openCleartext(input) !== '') output.replace(column, hideCell(one, input));
         }
         if (hasResult) output.insertAfter(column, result ?? '');
         if (hasMatch) output.insertAfter(column, matchText(cellState));
@@ -313,12 +336,15 @@ export function createTokenRows(
 ): Pick<OutputRows, 'write'> {
   return {
     write({ table }, results, index) {
-      work.forEach(({ plan }, i) => {
+      work.forEach((one, i) => {
+        const { plan } = one;
         const cells = results.columns[i];
         if (cells?.states[index] !== rowStates.ok) return;
-        if (plan.operation !== 'tokenize') leaks.token(table.value(index, plan.column));
+        const tell = (cell: Cleartext): void =>
+          (isInside(one) ? tokensIn(cell, one.inside) : [cell]).forEach((token) => leaks.token(token));
+        if (plan.operation !== 'tokenize') tell(table.value(index, plan.column));
         const answer = cells.values[index];
-        if (!yieldsMasks(plan.operation) && answer !== undefined) leaks.token(answer);
+        if (!yieldsMasks(plan.operation) && answer !== undefined) tell(answer);
       });
       return true;
     },

@@ -4,7 +4,7 @@ import { layoutOf } from '../reading/layout.ts';
 import type { Chunk, Format } from '../reading/read-rows.ts';
 import { findRows } from '../reading/row-spans.ts';
 import { Table } from '../reading/table.ts';
-import type { ColumnWork } from '../planning/plan.ts';
+import type { ColumnWork } from '../planning/column-work.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import { createRowWriter } from '../../storage/csv.ts';
 import type { MendedRows } from '../storing/mended-rows.ts';

@@ -1,12 +1,14 @@
 import { done, type Outcome } from '../../contract/errors.ts';
 import { readAhead } from '../../storage/byte-source.ts';
-import type { ColumnWork } from '../planning/plan.ts';
+import { isInside, sentValues } from '../planning/inside-cells.ts';
+import type { ColumnWork } from '../planning/column-work.ts';
 import { codecOf } from '../reading/encodings.ts';
 import { readChunk, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { Units } from '../reading/table.ts';
 import type { JobSource } from '../running/job-source.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import { eachDigit, type DigitRun } from './digit-runs.ts';
+import { lastMapped } from '../planning/plan.ts';
 import { ValueSet } from './value-set.ts';
 
 /** A shorter value stands in any file by chance, as "1" does. One of letters and digits, as a document's number is, does not. */
@@ -25,6 +27,8 @@ const maxValues = 2_000_000;
 export interface SentValues {
   /** What stands in a column of some rows, but for those that the window wrote. */
   addColumn(chunk: Pick<Chunk, 'table' | 'start' | 'typed'>, column: number): void;
+  /** What stands inside a text. */
+  addValue(value: string): void;
   /** Digits of the shortest number; Infinity where there is none. */
   readonly shortestNumber: number;
   /** The index of the last group of a number that begins with group `from`; -1 where none does. */
@@ -96,25 +100,31 @@ function createSentValues({
     textLengths[to - from] = 1;
   }
 
+  function add(units: Units, begin: number, end: number): void {
+    let [from, to] = [begin, end];
+    while (from < to && isPunctuation(units[from] ?? 0)) from += 1;
+    while (to > from && isPunctuation(units[to - 1] ?? 0)) to -= 1;
+    let digits = 0;
+    let others = 0;
+    for (let at = from; at < to; at++) {
+      const unit = units[at] ?? 0;
+      if (unit >= 0x30 && unit <= 0x39) digits += 1;
+      else if (!isPunctuation(unit)) others += 1;
+    }
+    if (others === 0) addNumber(units, from, to, digits);
+    else addText(units, from, to, digits >= 3);
+  }
+
   return {
     addColumn({ table, start, typed }, column) {
       const { units } = table;
-      for (let row = 0; row < table.count; row++) {
-        if (!table.has(row, column) || typed.has(start.row + row)) continue;
-        let from = table.fieldStart(row, column);
-        let to = table.fieldEnd(row, column);
-        while (from < to && isPunctuation(units[from] ?? 0)) from += 1;
-        while (to > from && isPunctuation(units[to - 1] ?? 0)) to -= 1;
-        let digits = 0;
-        let others = 0;
-        for (let at = from; at < to; at++) {
-          const unit = units[at] ?? 0;
-          if (unit >= 0x30 && unit <= 0x39) digits += 1;
-          else if (!isPunctuation(unit)) others += 1;
-        }
-        if (others === 0) addNumber(units, from, to, digits);
-        else addText(units, from, to, digits >= 3);
-      }
+      for (let row = 0; row < table.count; row++)
+        if (table.has(row, column) && !typed.has(start.row + row))
+          add(units, table.fieldStart(row, column), table.fieldEnd(row, column));
+    },
+    addValue(value) {
+      const units = Buffer.from(value);
+      add(units, 0, units.length);
     },
     get shortestNumber() {
       return shortestNumber;
@@ -169,14 +179,29 @@ export async function collectSentValues({
   entries,
 }: CollectOptions): Promise<Outcome<SentValues>> {
   const sent = createSentValues(format);
-  const columns = work.filter(({ plan }) => plan.operation === 'tokenize').map(({ plan }) => plan.column);
-  if (columns.length === 0) return done(sent);
+  const tokenized = work.filter(({ plan }) => plan.operation === 'tokenize');
+  if (tokenized.length === 0) return done(sent);
   const { identity, mended, typed } = source;
   const read = readAhead((offset, length) => source.read(offset, length), identity.size);
   for (const entry of entries) {
-    const chunk = await readChunk({ identity, read, mended, typed }, format, entry, Math.max(...columns) + 1);
+    const chunk = await readChunk(
+      { identity, read, mended, typed },
+      format,
+      entry,
+      lastMapped(tokenized) + 1,
+    );
     if (!chunk.ok) return chunk;
-    for (const column of columns) sent.addColumn(chunk.value, column);
+    for (const one of tokenized) {
+      if (isInside(one)) addInside(chunk.value, one);
+      else sent.addColumn(chunk.value, one.plan.column);
+    }
   }
   return done(sent);
+
+  function addInside({ table, start, typed: fromWindow }: Chunk, one: ColumnWork): void {
+    for (let row = 0; row < table.count; row++) {
+      if (fromWindow.has(start.row + row)) continue;
+      for (const value of sentValues(one, table.value(row, one.plan.column))) sent.addValue(value.sent);
+    }
+  }
 }

@@ -1,8 +1,9 @@
 import type { Outcome } from '../../contract/errors.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
 import type { CleartextAct, Disclosed } from '../../privacy/act.ts';
+import type { ColumnWork } from './column-work.ts';
 import { columnName } from './disclosed.ts';
-import type { ColumnWork } from './plan.ts';
+import { definitionsOf, patternsOf } from './plan.ts';
 
 interface SendOptions {
   readonly work: readonly ColumnWork[];
@@ -38,12 +39,12 @@ export function disclosingActs({
     ...act,
     disclosed: () => disclosed({ columns: columns.map(({ plan }) => columnName(names, plan.column)), words }),
     policy: [...new Set(columns.map(({ plan }) => plan.policy))].join(', '),
-    definition: columns.map(({ plan }) => plan.definition).join(', '),
+    definition: columns.flatMap(({ plan }) => definitionsOf(plan)).join(', '),
     job: jobId,
   });
   const matches = work.filter(({ isDisclosing }) => isDisclosing);
   const tokenized = work.filter(({ plan }) => plan.operation === 'tokenize');
-  const patterns = matches.flatMap(({ call }) => ('pattern' in call ? [call.pattern] : []));
+  const patterns = patternsOf(matches);
   return [
     ...(matches.length > 0
       ? [

@@ -3,13 +3,16 @@ import { matchExpression, type MatchExpression } from '../../contract/match-expr
 import type { ColumnPlan, Notice, Plan, PolicyChange, Reading } from '../../contract/models/batch.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import { columnOperations, givenBy } from '../../contract/operations.ts';
+import { definedAs, type ValueKind, valueKinds } from '../../contract/value-kinds.ts';
 import { openToken, type Cleartext } from '../../util/cleartext.ts';
 import { mask, maskAgain, maskCell } from '../../masking/masking.ts';
-import { batchCall, type BatchCall } from '../../service/service-client.ts';
+import { batchCall } from '../../service/service-client.ts';
 import type { Format } from '../reading/read-rows.ts';
 import { fieldRule } from '../reading/record-rows.ts';
 import type { Position } from '../storing/journal.ts';
 import type { OpenSource } from '../reading/sources.ts';
+import type { ColumnWork, InsideWork, ValueWork } from './column-work.ts';
+import { showMarked } from './inside-cells.ts';
 
 /** A source with a plan that fits it and the connection in use. */
 export interface Draft {
@@ -34,48 +37,69 @@ export interface Counted {
   readonly notices: readonly Notice[];
 }
 
-/** One mapped column, ready to run. */
-export interface ColumnWork {
-  readonly plan: ColumnPlan;
-  readonly kind: DefinitionKind;
-  readonly call: BatchCall;
-  /** Whether it matches an expression whose answers tell more than the mask. */
-  readonly isDisclosing: boolean;
-  /** Columns with the same key share their requests. */
-  readonly key: string;
-  /** Whether a result can stand in its field, where fields have a fixed width; absent where any can. */
-  readonly fits?: (result: string) => boolean;
-}
-
 /** Null for a plan without an expression. What the window says with the expression in addition is never believed. */
 function expressionOf({ parts, pattern }: ColumnPlan, kind: DefinitionKind): MatchExpression | null {
   if (parts === null) return pattern === null ? null : { pattern, isFree: false };
   return pattern === null ? matchExpression(kind, parts) : null;
 }
 
-function callFor(
-  { operation, policy, definition, target }: ColumnPlan,
-  expression: MatchExpression | null,
-): BatchCall {
+function valueWork(
+  { operation, policy, target }: ColumnPlan,
+  {
+    definition,
+    kind,
+    expression = null,
+  }: { definition: string; kind: DefinitionKind; expression?: MatchExpression | null },
+): ValueWork {
   const { by } = columnOperations[operation];
-  return batchCall(by, { policy, definition, target, pattern: expression?.pattern ?? null });
+  const call = batchCall(by, { policy, definition, target, pattern: expression?.pattern ?? null });
+  return { kind, call, key: JSON.stringify(call) };
 }
 
+function insideWork(plan: ColumnPlan): InsideWork | null {
+  const { inside } = plan;
+  if (inside === undefined) return null;
+  const works = valueKinds.flatMap((kind): [ValueKind, ValueWork][] => {
+    const definition = inside.definitions[kind];
+    return definition === undefined ? [] : [[kind, valueWork(plan, { definition, kind: definedAs[kind] })]];
+  });
+  return { marks: { open: inside.open, close: inside.close }, works: new Map(works) };
+}
+
+/** `kind`: of the column's definition. */
 export function workFor(plan: ColumnPlan, kind: DefinitionKind, reading: Reading): ColumnWork {
   const expression = plan.operation === 'match' ? expressionOf(plan, kind) : null;
-  const call = callFor(plan, expression);
+  const inside = insideWork(plan);
+  const whole = valueWork(plan, { definition: plan.definition, kind, expression });
+  const [first = whole, ...others] = inside?.works.values() ?? [];
   // A mask is words of our own: it is cut to its field.
   const isWhole = plan.into === 'replace' && plan.operation !== 'match' && plan.operation !== 'mask';
   const fits = isWhole ? fieldRule(reading, plan.column) : null;
   return {
     plan,
-    kind,
-    call,
+    kind: inside === null ? kind : 'text',
+    values: [first, ...others],
+    ...(inside !== null && { inside }),
     isDisclosing: expression?.isFree === false,
-    key: JSON.stringify(call),
     ...(fits !== null && { fits }),
   };
 }
+
+/** Its position in the source. */
+export const lastMapped = (work: readonly ColumnWork[]): number =>
+  Math.max(...work.map(({ plan }) => plan.column));
+
+/** The expressions of what is matched. */
+export const patternsOf = (work: readonly ColumnWork[]): string[] =>
+  work.flatMap(({ values: [{ call }] }) => ('pattern' in call ? [call.pattern] : []));
+
+/** All definitions of a column. */
+export const definitionsOf = ({
+  definition,
+  inside,
+}: Pick<ColumnPlan, 'definition' | 'inside'>): string[] => [
+  ...new Set([definition, ...Object.values(inside?.definitions ?? {})]),
+];
 
 /** The plan under other policies. Failure: plan.column-unknown. */
 export function changePolicies(plan: Plan, changes: readonly PolicyChange[]): Outcome<Plan> {
@@ -106,11 +130,17 @@ export const yieldsMasks = (operation: ColumnPlan['operation']): boolean => give
 export type MaskedColumns = ReadonlyMap<number, DefinitionKind>;
 
 /** How a mapped column of the source is hidden; null where a cell says itself what to hide. No plan takes a mask off. */
-export function inputMask({ plan, kind }: ColumnWork, masked: MaskedColumns): DefinitionKind | null {
+export function inputMask({ plan, kind, inside }: ColumnWork, masked: MaskedColumns): DefinitionKind | null {
   const own = masked.get(plan.column) ?? null;
+  // What is found in it is hidden where it stands.
+  if (inside !== undefined) return own;
   // A text is hidden whole: as a card, ten digits of a bank account would show.
   return plan.operation === 'tokenize' && own !== 'text' ? kind : own;
 }
+
+/** A cell in clear as a file shows it that is to hold none. */
+export const hideCell = ({ kind, inside }: Pick<ColumnWork, 'kind' | 'inside'>, cell: Cleartext): string =>
+  inside === undefined ? mask(kind, cell) : maskCell(cell);
 
 /**
  * What the window sees of a source's cell. `isToken`: the service took it for one. That takes no mask off a column which
@@ -118,9 +148,18 @@ export function inputMask({ plan, kind }: ColumnWork, masked: MaskedColumns): De
  */
 export function showInput(
   cell: Cleartext,
-  { maskedAs, isToken }: { readonly maskedAs: DefinitionKind | null; readonly isToken: boolean },
+  {
+    maskedAs,
+    isToken,
+    inside,
+  }: {
+    readonly maskedAs: DefinitionKind | null;
+    readonly isToken: boolean;
+    readonly inside?: InsideWork | undefined;
+  },
 ): string {
   if (maskedAs !== null) return mask(maskedAs, cell);
+  if (inside !== undefined) return isToken ? showMarked(cell, inside) : maskCell(cell);
   return isToken ? openToken(cell) : maskCell(cell);
 }
 
@@ -130,11 +169,19 @@ export function showInput(
  */
 export function showResult(
   result: Cleartext,
-  { kind, operation }: { readonly kind: DefinitionKind; readonly operation: ColumnPlan['operation'] },
+  {
+    kind,
+    operation,
+    inside,
+  }: {
+    readonly kind: DefinitionKind;
+    readonly operation: ColumnPlan['operation'];
+    readonly inside?: InsideWork | undefined;
+  },
 ): string {
   switch (givenBy(operation)) {
     case 'token':
-      return openToken(result);
+      return inside === undefined ? openToken(result) : showMarked(result, inside);
     case 'mask':
       return maskAgain(result, kind).masked;
     case 'cleartext':
@@ -164,6 +211,8 @@ export function checkPlan(plan: Plan, width: number, connection: Connection): Ou
     if (!connection.policies.includes(column.policy)) {
       return failed('plan.policy-unknown', { policy: column.policy });
     }
+    const inside = checkInside(column, connection);
+    if (!inside.ok) return inside;
     if (column.operation === 'translate') {
       const { target } = column;
       if (target === null) return failed('plan.definition-unknown');
@@ -187,6 +236,23 @@ export function checkPlan(plan: Plan, width: number, connection: Connection): Ou
     work.push(one);
   }
   return work.length === 0 ? failed('plan.empty') : done(work);
+}
+
+/** Values inside texts: only where their marks can be made or found, and each kind as a definition that takes it. */
+function checkInside({ operation, definition, inside }: ColumnPlan, connection: Connection): Outcome<null> {
+  if (inside === undefined) return done(null);
+  const planned = valueKinds.flatMap((kind) => {
+    const named = inside.definitions[kind];
+    return named === undefined ? [] : [{ kind, named }];
+  });
+  if (operation !== 'tokenize' && operation !== 'detokenize') return failed('plan.inside');
+  if (planned.every(({ named }) => named !== definition)) return failed('plan.inside');
+  for (const { kind, named } of planned) {
+    const taken = kindOf(connection, named);
+    if (taken === null) return failed('plan.definition-unknown', { definition: named });
+    if (taken !== 'text' && taken !== definedAs[kind]) return failed('plan.inside', { definition: named });
+  }
+  return done(null);
 }
 
 function kindOf(connection: Connection, definition: string): DefinitionKind | null {

@@ -3,15 +3,16 @@ import { crc32 } from 'node:zlib';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Preflight, Notice } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
-import { openCleartext } from '../../util/cleartext.ts';
 import { describeColumns } from '../reading/columns.ts';
-import { fits, isBlankCell, looksTokenized } from '../reading/fit.ts';
+import { isBlankCell, looksTokenized } from '../reading/fit.ts';
 import { formulaNotices, headerNotices, roundedNotices, rowNotices } from '../reading/preview.ts';
 import { beginning, endOf, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { OpenSource } from '../reading/sources.ts';
 import type { Guesses } from '../../privacy/guesses.ts';
 import type { Position } from '../storing/journal.ts';
-import type { ColumnWork, Counted } from './plan.ts';
+import { fittingValues } from './inside-cells.ts';
+import type { ColumnWork, ValueWork } from './column-work.ts';
+import type { Counted } from './plan.ts';
 import { createRecordTotals } from './record-totals.ts';
 
 /** Counts distinct strings in bounded memory, by 53-bit hashes: exact until it is full, then a lower bound. */
@@ -109,6 +110,9 @@ export const countedOf = ({ rows, guesses, notices }: Preflight, crc: number): C
   ...{ rows, guesses, crc, notices },
 });
 
+/** What counts the values of one mask, for all values that are tokenized. */
+export type ForeseenGuesses = ReadonlyMap<ValueWork, Awaited<ReturnType<Guesses['foresee']>>>;
+
 export interface PreflightOptions {
   readonly opened: Pick<OpenSource, 'source' | 'bytes' | 'converted'>;
   readonly format: Format;
@@ -119,8 +123,7 @@ export interface PreflightOptions {
   /** Receives the counts so far, from time to time. */
   readonly report: (counts: Preflight) => void;
   readonly signal: AbortSignal;
-  /** By mapped column, what counts the values of one mask; null where none are tokenized. */
-  readonly guesses: Promise<readonly (Awaited<ReturnType<Guesses['foresee']>> | null)[]>;
+  readonly guesses: Promise<ForeseenGuesses>;
   /** Told where each chunk of rows begins. */
   readonly onChunk?: (start: Position) => void;
 }
@@ -135,7 +138,8 @@ export async function runPreflight(
   const { opened, format, work, rates, maxLength, report, signal } = options;
   const { sourceId } = opened.source;
   const distinct = createDistinctCounter();
-  const seeds = new Map([...new Set(work.map(({ key }) => key))].map((key, i) => [key, i + 1]));
+  const works = work.flatMap(({ values }) => values);
+  const seeds = new Map([...new Set(works.map(({ key }) => key))].map((key, i) => [key, i + 1]));
   const notices = new Map<string, Notice>();
   const guesses = await options.guesses;
   const counts = { rows: 0, blank: 0, malformed: 0, unfit: 0 };
@@ -144,8 +148,8 @@ export async function runPreflight(
   let names: readonly string[] = [];
   const rules = work.map(({ plan: { operation } }) => ({ operation, maxLength }));
   let sendable = 0;
-  /** By mapped column, those of them that no column before it sends. */
-  const sentBy = work.map(() => 0);
+  /** Those of them that nothing before sends. */
+  const sentBy = new Map(works.map((one) => [one, 0]));
   /** By column to be tokenized: values sent, those that look like tokens among them, and the first of these. */
   const tokenized = work.map(() => ({ all: 0, like: 0, firstRow: 0 }));
   let chunks = 0;
@@ -158,18 +162,21 @@ export async function runPreflight(
   const countsSoFar = (finished: boolean): Preflight => {
     // Once the counter is full, what it can't tell apart is taken as distinct: an upper bound for time and quota.
     const sent = distinct.exact ? distinct.count : sendable;
-    // A request holds values of one column; a mask is a request of its own.
-    const columns = work.map(({ plan: { column, operation } }, w) => ({
+    // A request holds values of one call; a mask is a request of its own.
+    const columns = work.map(({ plan: { column, operation }, values }, w) => ({
       column,
       unfit: unfit[w]?.count ?? 0,
-      requests: Math.ceil((sentBy[w] ?? 0) / (operation === 'mask' ? 1 : rates.batchSize)),
+      requests: values.reduce(
+        (sum, one) => sum + Math.ceil((sentBy.get(one) ?? 0) / (operation === 'mask' ? 1 : rates.batchSize)),
+        0,
+      ),
     }));
     const requests = columns.reduce((sum, column) => sum + column.requests, 0);
     return {
       sourceId,
       done: finished,
       ...counts,
-      guesses: guesses.reduce((sum, column) => sum + (column?.guesses ?? 0), 0),
+      guesses: [...guesses.values()].reduce((sum, one) => sum + one.guesses, 0),
       distinct: distinct.count,
       distinctExact: distinct.exact,
       requests,
@@ -252,33 +259,35 @@ export async function runPreflight(
         continue;
       }
       let empty = 0;
-      for (const [w, { plan, kind, key }] of work.entries()) {
+      for (const [w, one] of work.entries()) {
+        const { plan } = one;
+        const rule = rules[w] ?? { operation: plan.operation, maxLength };
         const value = table.value(r, plan.column);
         if (isBlankCell(value)) {
           empty += 1;
           continue;
         }
-        if (
-          !table.isText(r, plan.column) ||
-          !fits(value, kind, rules[w] ?? { operation: plan.operation, maxLength })
-        ) {
+        const sent = table.isText(r, plan.column) ? fittingValues(one, value, rule) : null;
+        if (sent === null) {
           counts.unfit += 1;
           const found = unfit[w];
           if (found !== undefined && ++found.count === 1) found.row = chunk.start.row + r;
           continue;
         }
-        guesses[w]?.add(openCleartext(value));
-        const seen = plan.operation === 'tokenize' ? tokenized[w] : undefined;
-        if (seen !== undefined) {
-          seen.all += 1;
-          if (looksTokenized(value, kind)) {
-            seen.like += 1;
-            if (seen.like === 1) seen.firstRow = chunk.start.row + r;
+        for (const { sent: text, work: own } of sent) {
+          guesses.get(own)?.add(text);
+          const seen = plan.operation === 'tokenize' ? tokenized[w] : undefined;
+          if (seen !== undefined) {
+            seen.all += 1;
+            if (looksTokenized(text, own.kind)) {
+              seen.like += 1;
+              if (seen.like === 1) seen.firstRow = chunk.start.row + r;
+            }
           }
+          if (!distinct.add(text, seeds.get(own.key) ?? 0) && distinct.exact) continue;
+          sendable += 1;
+          sentBy.set(own, (sentBy.get(own) ?? 0) + 1);
         }
-        if (!distinct.add(openCleartext(value), seeds.get(key) ?? 0) && distinct.exact) continue;
-        sendable += 1;
-        sentBy[w] = (sentBy[w] ?? 0) + 1;
       }
       if (empty === work.length) counts.blank += 1;
     }

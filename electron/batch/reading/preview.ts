@@ -2,18 +2,16 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type {
   Column,
-  ColumnPlan,
   Guesses,
   Notice,
   Preview,
   SourceRows,
   TablePlace,
 } from '../../contract/models/batch.ts';
-import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { DetectedFormat } from './detect.ts';
 import { createRowMask, describeColumns, showTitle } from './columns.ts';
-import { fits, hideAnywhere, isBlankCell, isScientific, passesLuhn } from './fit.ts';
+import { hideAnywhere, isBlankCell, isScientific, passesLuhn } from './fit.ts';
 import { beginning, endOf, firstRecords, readRows, type Chunk, type Format } from './read-rows.ts';
 import { showRecords } from './record-lines.ts';
 import type { LastRow } from './last-rows.ts';
@@ -128,8 +126,8 @@ const maskedAlso = (column: Column, masked: readonly number[] | null): Column =>
 });
 
 /**
- * The first rows that a notice is about, wherever they are in the source. `mapped`: what the values of the planned columns
- * should fit. Failures: file.*, row.field-too-long.
+ * The first rows that a notice is about, wherever they are in the source. `isUnfit`: whether a cell is not sent
+ * as it is planned. Failures: file.*, row.field-too-long.
  */
 export async function noticedRows(
   { bytes, converted }: Pick<OpenSource, 'bytes' | 'converted'>,
@@ -137,14 +135,11 @@ export async function noticedRows(
   {
     notice,
     masked,
-    mapped,
+    isUnfit,
   }: {
     notice: Omit<Notice, 'count'>;
     masked: readonly number[] | null;
-    mapped: readonly (Pick<ColumnPlan, 'column' | 'operation'> & {
-      kind: DefinitionKind;
-      maxLength: number;
-    })[];
+    isUnfit: (cell: Cleartext, column: number) => boolean;
   },
 ): Promise<Outcome<SourceRows>> {
   const found: SourceRows = [];
@@ -159,7 +154,6 @@ export async function noticedRows(
       show = createRowMask(columns, format);
     }
     const column = columns.find(({ name }) => name.slice(0, 200) === notice.column)?.index ?? null;
-    const planned = mapped.find((one) => one.column === column);
     const isNoticed = (index: number): boolean => {
       if (notice.kind === 'rows-in-cell') return holdsRows(chunk, index, format);
       if (notice.kind === 'single-quotes') return hasSingleQuotes(chunk, index);
@@ -170,8 +164,8 @@ export async function noticedRows(
       if (notice.kind === 'excel-rounded') return isRounded(value, converted !== null);
       if (notice.kind === 'formula-unevaluated')
         return openCleartext(value) === '' && start.row + index >= notice.row;
-      if (notice.kind !== 'value-unfit' || planned === undefined || isBlankCell(value)) return false;
-      return !table.isText(index, planned.column) || !fits(value, planned.kind, planned);
+      if (notice.kind !== 'value-unfit' || isBlankCell(value)) return false;
+      return !table.isText(index, column) || isUnfit(value, column);
     };
     for (let index = 0; index < table.count; index++) {
       if (!isNoticed(index)) continue;

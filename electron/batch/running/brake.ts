@@ -1,8 +1,10 @@
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { CanaryCell as ShownCell } from '../../contract/models/batch.ts';
-import { noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { maskReason } from '../../masking/masking.ts';
-import { inputMask, showInput, showResult, type ColumnWork, type MaskedColumns } from '../planning/plan.ts';
+import { isInside, sentValues } from '../planning/inside-cells.ts';
+import type { ColumnWork, ValueWork } from '../planning/column-work.ts';
+import { inputMask, showInput, showResult, type MaskedColumns } from '../planning/plan.ts';
 import { fits, isBlankCell } from '../reading/fit.ts';
 import { beginning, readRows, type Format } from '../reading/read-rows.ts';
 import { asCode, rowStates, stateOf } from '../storing/results.ts';
@@ -35,6 +37,7 @@ interface CanaryCell {
   readonly row: number;
   /** Position in the plan. */
   readonly index: number;
+  readonly work: ValueWork;
   readonly value: Cleartext;
 }
 
@@ -88,7 +91,7 @@ export interface ChooseCanaryOptions {
 export async function chooseCanary(options: ChooseCanaryOptions): Promise<Outcome<CanaryCell[]>> {
   const { source, format, work, maxLength } = options;
   const starts = options.starts.length === 0 ? [beginning(format)] : options.starts;
-  const values = new Map(work.map(({ key }) => [key, new Set<string>()]));
+  const values = new Map(work.flatMap((one) => one.values.map(({ key }) => [key, new Set<string>()])));
   const perCall = Math.floor(canarySize / values.size);
   const perStart = Math.ceil(perCall / starts.length);
   const cells: CanaryCell[] = [];
@@ -105,16 +108,17 @@ export async function chooseCanary(options: ChooseCanaryOptions): Promise<Outcom
         // Not every step's first row: rows often repeat something every ten or hundred.
         const r = i * step + ((i * 7_919) % step);
         if (r >= table.count || flaws.has(r)) continue;
-        work.forEach(({ plan, kind, key }, index) => {
-          const value = table.value(r, plan.column);
-          const known = values.get(key);
-          if (known === undefined || known.has(openCleartext(value)) || known.size >= perStart * (place + 1))
-            return;
-          const { operation } = plan;
-          if (known.size >= perCall || isBlankCell(value) || !fits(value, kind, { operation, maxLength }))
-            return;
-          known.add(openCleartext(value));
-          cells.push({ row: start.row + r, index, value: noteCleartext(value) });
+        work.forEach((one, index) => {
+          const cell = table.value(r, one.plan.column);
+          if (isBlankCell(cell)) return;
+          const { operation } = one.plan;
+          for (const { sent, work: own } of sentValues(one, cell)) {
+            const known = values.get(own.key);
+            if (known === undefined || known.has(sent) || known.size >= perStart * (place + 1)) continue;
+            if (known.size >= perCall || !fits(sent, own.kind, { operation, maxLength })) continue;
+            known.add(sent);
+            cells.push({ row: start.row + r, index, work: own, value: noteCleartext(cleartext(sent)) });
+          }
         });
       }
       if (starts.length > 1 || [...values.values()].every(({ size }) => size >= perCall)) break;
@@ -124,11 +128,8 @@ export async function chooseCanary(options: ChooseCanaryOptions): Promise<Outcom
 }
 
 /** The call of which more than half of the first values were refused; null where there is none. */
-export function judgeCanary(
-  answered: NonNullable<Canary['answered']>,
-  work: readonly ColumnWork[],
-): Braked | null {
-  for (const cells of Map.groupBy(answered, ({ index }) => work[index]?.key).values()) {
+export function judgeCanary(answered: NonNullable<Canary['answered']>): Braked | null {
+  for (const cells of Map.groupBy(answered, ({ work }) => work.key).values()) {
     const failed = cells.filter(({ slot }) => isRefused(slot)).length;
     if (failed * 2 > cells.length)
       return { index: cells[0]?.index ?? 0, failed, of: cells.length, sameRows: null };
@@ -164,14 +165,15 @@ export function showCanary(
   canary: Canary | null,
   { work, masked }: { readonly work: readonly ColumnWork[]; readonly masked: MaskedColumns },
 ): ShownCell[] {
-  return (canary?.answered ?? []).flatMap(({ row, index, value, slot }) => {
+  return (canary?.answered ?? []).flatMap(({ row, index, work: { kind }, value, slot }) => {
     const one = work[index];
     if (one === undefined) return [];
-    const { plan, kind } = one;
+    const { plan } = one;
     const state = stateOf(slot.state);
     const isOk = state === 'ok';
-    const code = state === 'failed' ? asCode(explain(slot, one)) : null;
-    const maskedAs = inputMask(one, masked);
+    const code = state === 'failed' ? asCode(explain(slot, { plan, kind })) : null;
+    // A value out of a text is hidden as one that is a cell.
+    const maskedAs = isInside(one) && plan.operation === 'tokenize' ? kind : inputMask(one, masked);
     const hidden = maskedAs === null ? '' : openCleartext(value);
     const reason = slot.reason === undefined ? null : maskReason(slot.reason, hidden, kind);
     const isToken = (isOk || state === 'matched') && plan.operation !== 'tokenize';

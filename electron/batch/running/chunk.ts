@@ -1,5 +1,6 @@
-import type { FailureCode } from '../../contract/errors.ts';
-import type { ColumnWork } from '../planning/plan.ts';
+import { failed, type FailureCode } from '../../contract/errors.ts';
+import { findInside, type InsideCell, isInside, putInside } from '../planning/inside-cells.ts';
+import type { ColumnWork, ValueWork } from '../planning/column-work.ts';
 import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { explainInvalid, fits, isBlankCell } from '../reading/fit.ts';
 import type { Chunk } from '../reading/read-rows.ts';
@@ -17,12 +18,24 @@ import {
 } from '../storing/results.ts';
 import type { BatchRequest, Slot, ValueCoalescer } from './coalescing.ts';
 
+/** A text with the slots of its values. */
+interface PendingText extends InsideCell {
+  readonly slots: readonly Slot[];
+}
+
+interface PendingTexts {
+  readonly byRow: ReadonlyMap<number, PendingText>;
+  readonly sizes: readonly number[];
+}
+
 /** A chunk whose results are under way. Its rows are released: the source has them. */
 export interface PendingChunk {
   readonly range: ChunkRange;
   readonly flaws: Chunk['flaws'];
   /** By column, then row. */
   readonly cells: readonly (readonly Slot[])[];
+  /** By column, where values stand inside texts: the texts that were sent, by row. */
+  readonly texts: readonly (PendingTexts | null)[];
   readonly requests: ReadonlySet<BatchRequest>;
   /** Values put in requests for this chunk; those already requested for an earlier one are not counted. */
   readonly values: number;
@@ -45,8 +58,8 @@ export interface EarlierResults {
 
 export interface BeginChunkOptions {
   readonly columns: readonly ColumnWork[];
-  /** By column; columns with the same call share one. */
-  readonly coalescers: readonly ValueCoalescer[];
+  /** Work with the same call shares one. */
+  readonly coalescerOf: (work: ValueWork) => ValueCoalescer;
   readonly batchSize: number;
   /** Characters a value may have. */
   readonly maxLength: number;
@@ -55,18 +68,42 @@ export interface BeginChunkOptions {
 
 /** Gives each mapped cell of a chunk its slot, and sends the requests that are full. */
 export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChunk {
-  const { columns, coalescers, batchSize, maxLength, earlier } = options;
+  const { columns, coalescerOf, batchSize, maxLength, earlier } = options;
   const { table, flaws } = chunk;
   const hasFlaws = flaws.size > 0;
   const requests = new Set<BatchRequest>();
   let values = 0;
-  const cells = columns.map(({ plan, kind }, c) => {
-    const coalescer = coalescers[c];
+  const texts: (PendingTexts | null)[] = [];
+  const cells = columns.map((one, c) => {
+    const { plan, kind } = one;
+    const coalescers = one.values.map(coalescerOf);
+    const [coalescer] = coalescers;
     const beforeAll = earlier?.results.columns[c];
-    const requestedBefore = coalescer?.requested ?? 0;
+    const requestedBefore = coalescers.map(({ requested }) => requested);
     const rule = { operation: plan.operation, maxLength };
+    const columnTexts = isInside(one) ? new Map<number, PendingText>() : null;
     let last: BatchRequest | null = null;
     const slots: Slot[] = [];
+    const begin = (slot: Slot | undefined): void => {
+      if (slot?.state !== 'pending' || slot.request === null || slot.request === last) return;
+      last = slot.request;
+      requests.add(last);
+    };
+
+    function beginText(cell: Cleartext, r: number): Slot {
+      if (!isInside(one)) return unfit;
+      const found = findInside(cell, one);
+      if (!found.ok) return fixedSlot(rowStates.failed, found.failure.code);
+      if (found.value.values.some(({ sent, work }) => !fits(sent, work.kind, rule))) return unfit;
+      const row = chunk.start.row + r;
+      const textSlots = found.value.values.map(({ sent, work }) =>
+        coalescerOf(work).slotFor(sent, batchSize, row),
+      );
+      textSlots.forEach(begin);
+      columnTexts?.set(r, { ...found.value, slots: textSlots });
+      return kept;
+    }
+
     for (let r = 0; r < table.count; r++) {
       const value = table.value(r, plan.column);
       const before = earlier?.mended.has(chunk.start.row + r) === true ? undefined : beforeAll;
@@ -75,29 +112,32 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       else if (before !== undefined && before.states[r] !== rowStates.failed)
         slots.push(earlierSlot(before, r));
       else if (!table.isText(r, plan.column)) slots.push(noText);
-      else if (!fits(value, kind, rule)) slots.push(unfit);
+      else if (columnTexts === null && !fits(value, kind, rule)) slots.push(unfit);
       else if (
         before !== undefined &&
         earlier !== null &&
         !isTriedAgain(asCode(before.values[r] ?? ''), earlier.code)
       )
         slots.push(earlierSlot(before, r));
+      else if (columnTexts !== null) slots.push(beginText(value, r));
       else {
         const slot = coalescer?.slotFor(openCleartext(value), batchSize, chunk.start.row + r) ?? unfit;
-        if (slot.state === 'pending' && slot.request !== null && slot.request !== last) {
-          last = slot.request;
-          requests.add(last);
-        }
+        begin(slot);
         slots.push(slot);
       }
     }
-    const added = (coalescer?.requested ?? 0) - requestedBefore;
-    if (added > 0) coalescer?.addSourceText(chunk.end.offset - chunk.start.offset);
-    values += added;
+    for (const [index, { requested }] of coalescers.entries()) {
+      const added = requested - (requestedBefore[index] ?? 0);
+      if (added > 0) coalescers[index]?.addSourceText(chunk.end.offset - chunk.start.offset);
+      values += added;
+    }
+    const sizeOf = ({ state }: Slot, r: number): number =>
+      state === rowStates.blank ? 0 : (columnTexts?.get(r)?.values.length ?? beforeAll?.sizes?.[r] ?? 1);
+    texts.push(columnTexts === null ? null : { byRow: columnTexts, sizes: slots.map(sizeOf) });
     return slots;
   });
   const { start, end, crc } = chunk;
-  return { range: { start, end, crc }, flaws, cells, requests, values };
+  return { range: { start, end, crc }, flaws, cells, texts, requests, values };
 }
 
 function earlierSlot(column: ColumnResults, row: number): Slot {
@@ -116,7 +156,10 @@ function earlierSlot(column: ColumnResults, row: number): Slot {
 }
 
 /** The text of an answered slot; a cleartext that the service does not take has the reason that is known here. */
-export function explain({ state, text, value }: Slot, { plan, kind }: ColumnWork): Cleartext {
+export function explain(
+  { state, text, value }: Slot,
+  { plan, kind }: Pick<ColumnWork, 'plan' | 'kind'>,
+): Cleartext {
   if (state !== rowStates.failed || asCode(text) !== 'service.value-invalid') return text;
   // A slot of an earlier run has no value.
   const reason = plan.operation === 'tokenize' && value !== '' ? explainInvalid(value, kind) : null;
@@ -129,16 +172,36 @@ const fitted = (slot: Slot, fits: NonNullable<ColumnWork['fits']>): Slot =>
     ? slot
     : { ...slot, state: rowStates.failed, text: cleartext('value.field-width') };
 
+/** All values of a text or none: half of them in tokens would be a text that nobody asked for. */
+function textSlot({ slots, ...cell }: PendingText, one: ColumnWork): Slot {
+  const { plan } = one;
+  const at = slots.findIndex(({ state }) => state !== rowStates.ok);
+  const refused = slots[at];
+  if (refused !== undefined) {
+    const kind = cell.values[at]?.work.kind ?? one.kind;
+    return { ...refused, value: '', text: explain(refused, { plan, kind }) };
+  }
+  const answers = slots.map(({ text }) => openCleartext(text));
+  const put = isInside(one) ? putInside(cell, answers, one) : failed('value.mark-broken');
+  const request = slots[0]?.request ?? null;
+  return put.ok
+    ? { ...fixedSlot(rowStates.ok, put.value), request }
+    : { ...fixedSlot(rowStates.failed, put.failure.code), request };
+}
+
 /** The results of a chunk, once all its requests are settled. */
 export function collectResults(pending: PendingChunk, columns: readonly ColumnWork[]): ChunkResults {
   const { range, cells } = pending;
   const results = cells.map((slots, c): ColumnResults => {
     const work = columns[c];
+    const texts = pending.texts[c] ?? null;
     const requests: [number, string][] = [];
     const reasons: Record<number, string> = {};
     const states = Buffer.allocUnsafe(slots.length);
     let requestId = '';
-    const values = slots.map((answered, row) => {
+    const values = slots.map((own, row) => {
+      const cell = texts?.byRow.get(row);
+      const answered = cell === undefined || work === undefined ? own : textSlot(cell, work);
       const slot = work?.fits === undefined ? answered : fitted(answered, work.fits);
       states[row] = slot.state.charCodeAt(0);
       if (slot.request !== null && slot.request.requestId !== requestId) {
@@ -148,7 +211,13 @@ export function collectResults(pending: PendingChunk, columns: readonly ColumnWo
       if (slot.reason !== undefined) reasons[row] = slot.reason;
       return work === undefined ? slot.text : explain(slot, work);
     });
-    return { states: states.toString('latin1'), values, requests, reasons };
+    return {
+      states: states.toString('latin1'),
+      values,
+      requests,
+      reasons,
+      ...(texts !== null && { sizes: texts.sizes }),
+    };
   });
   const flaws: Record<number, FailureCode> = {};
   for (const [row, code] of pending.flaws) flaws[row] = code;

@@ -5,8 +5,9 @@ import type { Grounds } from '../../contract/models/lookup.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
 import { disclosedRows } from '../planning/disclosed.ts';
+import type { ColumnWork } from '../planning/column-work.ts';
 import { disclosingActs } from '../planning/disclosing-acts.ts';
-import { changePolicies, type ColumnWork } from '../planning/plan.ts';
+import { changePolicies } from '../planning/plan.ts';
 import {
   keyAccount,
   maskedColumnsOf,
@@ -222,7 +223,8 @@ export class BatchJob {
     if (this.busy || this.#record.isDiscarded) return failed('job.busy');
     // Also a batch of earlier, which may be resumed or retried.
     const isForbidden = this.#options.managed.bulkMatch === false;
-    if (isForbidden && this.work.some(({ call }) => 'pattern' in call)) return failed('pattern.forbidden');
+    if (isForbidden && this.work.some(({ plan }) => plan.operation === 'match'))
+      return failed('pattern.forbidden');
     const started = Promise.withResolvers<null>();
     this.#starting = started.promise;
     this.#clearTimer();
@@ -333,7 +335,9 @@ export class BatchJob {
       outages: this.#outages,
       signal: abort.signal,
       sourceBytes: source.identity.size,
-      ...(store.entries.length > 0 && { stored: readStoredAnswers(source, spec, store, pending) }),
+      ...(store.entries.length > 0 && {
+        stored: readStoredAnswers(source, { ...spec, work: this.work }, store, pending),
+      }),
       canary: mode.mode === 'retry' ? null : this.#record.canary,
       ...(hasBrake && { brake: (braked: Braked) => (this.#braked = braked) }),
       ...(mode.mode === 'retry' && {

@@ -2,7 +2,7 @@ import type { Failure, Outcome } from '../../contract/errors.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { isBatchOperation } from '../../contract/operations.ts';
 import type { BatchCall, ServiceClient } from '../../service/service-client.ts';
-import type { ColumnWork } from '../planning/plan.ts';
+import type { ColumnWork, ValueWork } from '../planning/column-work.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import type { ChunkRange } from '../storing/journal.ts';
 import type { Commit } from '../storing/result-store.ts';
@@ -69,7 +69,8 @@ export function runChunks(run: RunOptions): RunControl {
   const maxLength = client.rules.valueLength;
   const maxUnwrittenValues = batchSize * maxInFlight;
   /** Those under way, and those whose lines in the audit log are synced meanwhile. A mask has a line of its own. */
-  const hasMasks = columns.some(({ call }) => !isBatchOperation(call.operation));
+  const works = columns.flatMap(({ values }) => values);
+  const hasMasks = works.some(({ call }) => !isBatchOperation(call.operation));
   const maxBegunValues = hasMasks ? maxBegunMasks : maxUnwrittenValues * (1 + announcedRounds);
   const pending: PendingChunk[] = [];
   /** Values sent and not yet written: what has to be sent again when this process ends. */
@@ -83,7 +84,7 @@ export function runChunks(run: RunOptions): RunControl {
   let allRead = false;
   const windows = new Map<BatchCall, ReturnType<typeof createRefusalWindow>>();
   const answers = createAnswerChecks(
-    columns.map(({ call }) => call),
+    works.map(({ call }) => call),
     { ...client.rules, sourceBytes: run.sourceBytes },
   );
   const readerSignal = createSignal();
@@ -106,7 +107,8 @@ export function runChunks(run: RunOptions): RunControl {
       const window = windows.get(call) ?? createRefusalWindow();
       windows.set(call, window);
       const failed = window.add(slots);
-      const index = columns.findIndex(({ key }) => key === JSON.stringify(call));
+      const callKey = JSON.stringify(call);
+      const index = columns.findIndex(({ values }) => values.some(({ key }) => key === callKey));
       if (allRead) return;
       if (same !== null && same.pairs >= maxSameAnswers)
         pull({ index, failed: same.pairs, of: brakeWindow, sameRows: same.first });
@@ -115,11 +117,11 @@ export function runChunks(run: RunOptions): RunControl {
     outages: run.outages ?? 0,
   });
   const byKey = new Map<string, ValueCoalescer>();
-  const coalescers = columns.map(({ key, call }) => {
+  const coalescerOf = ({ key, call }: ValueWork): ValueCoalescer => {
     const coalescer = byKey.get(key) ?? new ValueCoalescer(call, (request) => sender.send(request));
     byKey.set(key, coalescer);
     return coalescer;
-  });
+  };
 
   /**
    * Those whose request was begun before this one and is not full yet. They go first: the first chunk that is not written
@@ -155,28 +157,22 @@ export function runChunks(run: RunOptions): RunControl {
     if (run.stored === undefined || !answers.needsStored) return null;
     for await (const chunk of run.stored) {
       if (!chunk.ok) return chunk.failure;
-      for (const stored of chunk.value) {
-        const call = columns[stored.index]?.call;
-        if (call !== undefined) answers.recall(call, stored);
-      }
+      for (const stored of chunk.value) answers.recall(stored.call, stored);
       if (mustStop()) break;
     }
     return null;
   }
 
   async function sendCanary(canary: Canary): Promise<Failure | null> {
-    for (const { index, slot } of canary.answered ?? []) {
-      const call = columns[index]?.call;
-      if (call !== undefined) answers.add(call, [slot]);
-    }
+    for (const { work, slot } of canary.answered ?? []) answers.add(work.call, [slot]);
     if (canary.answered === null) {
       const chosen = await canary.choose();
       if (!chosen.ok) return chosen.failure;
       if (mustStop()) return null;
-      const answered = chosen.value.flatMap((cell) => {
-        const slot = coalescers[cell.index]?.slotFor(openCleartext(cell.value), batchSize, cell.row);
-        return slot === undefined ? [] : [{ ...cell, slot }];
-      });
+      const answered = chosen.value.map((cell) => ({
+        ...cell,
+        slot: coalescerOf(cell.work).slotFor(openCleartext(cell.value), batchSize, cell.row),
+      }));
       flushAll();
       for (const request of new Set(answered.map(({ slot }) => slot.request))) {
         const stop = await request?.settled;
@@ -185,10 +181,10 @@ export function runChunks(run: RunOptions): RunControl {
       // They are written with their rows, some of them at the end of the file: nothing waits for them.
       unwrittenValues -= answered.length;
       canary.answered = answered;
-      const braked = judgeCanary(answered, columns);
+      const braked = judgeCanary(answered);
       if (braked !== null && run.brake !== undefined) pull(braked);
     }
-    for (const { index, value, slot } of canary.answered) coalescers[index]?.pin(openCleartext(value), slot);
+    for (const { work, value, slot } of canary.answered) coalescerOf(work).pin(openCleartext(value), slot);
     return null;
   }
 
@@ -202,7 +198,7 @@ export function runChunks(run: RunOptions): RunControl {
         if (!results.ok) return results.failure;
         earlier = { ...run.retry, results: results.value };
       }
-      const begun = beginChunk(chunk.value, { columns, coalescers, batchSize, maxLength, earlier });
+      const begun = beginChunk(chunk.value, { columns, coalescerOf, batchSize, maxLength, earlier });
       pending.push(begun);
       begunValues += begun.values;
       committerSignal.notify();

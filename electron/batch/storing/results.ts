@@ -35,6 +35,8 @@ export interface ColumnResults {
   readonly requests: readonly (readonly [row: number, requestId: string])[];
   /** Why a cell failed in the service's own words, by row, where it gave any. They may repeat the value. */
   readonly reasons: Readonly<Record<number, string>>;
+  /** Where values stand inside texts, how many each text has: a text that was not taken apart counts as one. */
+  readonly sizes?: readonly number[];
 }
 
 /** The results of one chunk of rows. The rows themselves stay in the source. */
@@ -61,7 +63,7 @@ export interface ChunkCounts {
 
 type CodeCounts = Readonly<Partial<Record<FailureCode, readonly [count: number, first: number]>>>;
 
-/** Cells of one mapped column that are not blank. */
+/** Cells of one mapped column that are not blank; where values stand inside texts, those values. */
 export interface ColumnCounts {
   readonly cells: number;
   /** Those of rows that could not be sent among them, which have no code of their own. */
@@ -155,8 +157,9 @@ export function countChunk(results: ChunkResults): ChunkCounts {
 /** As most chunks are: their cells need not be looked at one by one. */
 const areAllOk = (states: string): boolean => states === rowStates.ok.repeat(states.length);
 
-function countColumn({ states, values }: ColumnResults): ColumnCounts {
-  if (areAllOk(states)) return { cells: states.length, failed: 0, codes: {}, ok: states.length, matched: 0 };
+function countColumn({ states, values, sizes }: ColumnResults): ColumnCounts {
+  if (sizes === undefined && areAllOk(states))
+    return { cells: states.length, failed: 0, codes: {}, ok: states.length, matched: 0 };
   let cells = 0;
   let failed = 0;
   let ok = 0;
@@ -165,16 +168,17 @@ function countColumn({ states, values }: ColumnResults): ColumnCounts {
   for (let row = 0; row < states.length; row++) {
     const state = states[row];
     if (state === rowStates.blank) continue;
-    cells += 1;
-    if (state === rowStates.ok) ok += 1;
-    if (state === rowStates.matched) matched += 1;
-    if (state === rowStates.kept) failed += 1;
+    const size = sizes?.[row] ?? 1;
+    cells += size;
+    if (state === rowStates.ok) ok += size;
+    if (state === rowStates.matched) matched += size;
+    if (state === rowStates.kept) failed += size;
     if (state !== rowStates.failed) continue;
-    failed += 1;
+    failed += size;
     const code = asCode(values[row]);
     const known = codes[code];
-    if (known === undefined) codes[code] = [1, row];
-    else known[0] += 1;
+    if (known === undefined) codes[code] = [size, row];
+    else known[0] += size;
   }
   return { cells, failed, codes, ok, matched };
 }
@@ -266,7 +270,11 @@ export function encodeResults(results: ChunkResults): Buffer {
     JSON.stringify([
       results.states,
       results.flaws,
-      results.columns.map((column) => [column.states, column.values, column.requests, column.reasons]),
+      results.columns.map(({ states, values, requests, reasons, sizes }) =>
+        sizes === undefined
+          ? [states, values, requests, reasons]
+          : [states, values, requests, reasons, sizes],
+      ),
     ]),
   );
 }
@@ -274,7 +282,7 @@ export function encodeResults(results: ChunkResults): Buffer {
 type StoredResults = [
   string,
   Record<number, FailureCode>,
-  [string, Cleartext[], [number, string][], Record<number, string>?][],
+  [string, Cleartext[], [number, string][], Record<number, string>?, number[]?][],
 ];
 
 export function decodeResults(bytes: Buffer): ChunkResults {
@@ -282,11 +290,12 @@ export function decodeResults(bytes: Buffer): ChunkResults {
   return {
     states,
     flaws,
-    columns: columns.map(([cells, values, requests, reasons = {}]) => ({
+    columns: columns.map(([cells, values, requests, reasons = {}, sizes]) => ({
       states: cells,
       values,
       requests,
       reasons,
+      ...(sizes !== undefined && { sizes }),
     })),
   };
 }

@@ -1,28 +1,33 @@
 import { columnOperations, operationInfo } from '../../contract/operations.ts';
 import { isBlank } from '../../util/blank.ts';
-import { openCleartext } from '../../util/cleartext.ts';
-import type { ColumnWork } from '../planning/plan.ts';
+import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import type { ColumnWork } from '../planning/column-work.ts';
+import { isInside, tokensIn } from '../planning/inside-cells.ts';
 import { rowStates } from '../storing/results.ts';
 import type { LoadedChunk } from './result-rows.ts';
 
 const answered: readonly (string | undefined)[] = [rowStates.ok, rowStates.unmatched, rowStates.matched];
 
-/** The token that was sent, then the one that came, as far as there are such. What is in clear is neither. */
+/**
+ * The tokens that were sent, and those that came: of a cell that is a value one of each at most, of a text all that stand in it.
+ * What is in clear is neither.
+ */
 export function tokensOf(
   { chunk, results }: LoadedChunk,
   index: number,
   { one, at }: { readonly one: ColumnWork; readonly at: number },
-): { readonly sent: string | null; readonly came: string | null; readonly isAnswered: boolean } {
+): { readonly sent: readonly string[]; readonly came: readonly string[]; readonly isAnswered: boolean } {
   const { takes, gives } = operationInfo[columnOperations[one.plan.operation].by];
   const answers = results.columns[at];
   const letter = answers?.states[index];
   const isFlawed = results.flaws[index] !== undefined;
-  const sent = takes === 'token' && !isFlawed ? openCleartext(chunk.table.value(index, one.plan.column)) : '';
-  const came =
-    gives === 'token' && letter === rowStates.ok ? openCleartext(answers?.values[index] ?? '') : '';
+  const of = (cell: Cleartext | undefined): string[] => {
+    if (cell === undefined || isBlank(openCleartext(cell))) return [];
+    return isInside(one) ? tokensIn(cell, one.inside).map(openCleartext) : [openCleartext(cell)];
+  };
   return {
-    sent: isBlank(sent) ? null : sent,
-    came: came === '' ? null : came,
+    sent: of(takes === 'token' && !isFlawed ? chunk.table.value(index, one.plan.column) : undefined),
+    came: of(gives === 'token' && letter === rowStates.ok ? answers?.values[index] : undefined),
     isAnswered: !isFlawed && answered.includes(letter),
   };
 }

@@ -10,7 +10,8 @@ import type { JournalEntry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
 import { asCode, codeOfRow, rowStates, stateOf, type ChunkResults } from '../storing/results.ts';
-import { inputMask, showInput, showResult, type ColumnWork, type MaskedColumns } from '../planning/plan.ts';
+import type { ColumnWork, InsideWork } from '../planning/column-work.ts';
+import { inputMask, showInput, showResult, type MaskedColumns } from '../planning/plan.ts';
 
 export interface View {
   /** Columns of the source. */
@@ -45,7 +46,9 @@ interface ShownColumn {
     readonly index: number;
     readonly kind: DefinitionKind;
     readonly operation: ColumnPlan['operation'];
+    readonly inside?: InsideWork | undefined;
   } | null;
+  readonly inside?: InsideWork | undefined;
   /** Whether the source's value stands where there is no result. */
   readonly fallsBack: boolean;
 }
@@ -60,11 +63,11 @@ function columnsOf(view: View): readonly ShownColumn[] {
     return { source, maskedAs, tokenOf: null, work: null, fallsBack: true };
   });
   view.work.forEach((one, index) => {
-    const { plan, kind } = one;
+    const { plan, kind, inside } = one;
     const { column: source, operation, into } = plan;
     const tokenOf = operation === 'tokenize' ? null : index;
-    const shown = { source, maskedAs: inputMask(one, view.masked), tokenOf };
-    const work = { index, kind, operation };
+    const shown = { source, maskedAs: inputMask(one, view.masked), tokenOf, inside };
+    const work = { index, kind, operation, inside };
     columns[source] = { ...shown, work: into === 'replace' ? work : null, fallsBack: true };
     if (into === 'beside') columns.push({ ...shown, work, fallsBack: false });
   });
@@ -94,7 +97,7 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
   }
   const shown = columnsOf(view)[column];
   if (shown === undefined) return { text: '', state: 'kept' };
-  const { maskedAs, tokenOf, work, fallsBack } = shown;
+  const { maskedAs, tokenOf, work, fallsBack, inside } = shown;
   const answers = work === null ? undefined : results.columns[work.index];
   const letter = answers?.states[index];
   if (work !== null && letter === rowStates.ok) {
@@ -106,7 +109,7 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
   const field = table.beginning(index, shown.source);
   const tokenState = tokenOf === null ? undefined : results.columns[tokenOf]?.states[index];
   const isToken = tokenState === rowStates.ok || tokenState === rowStates.matched;
-  const shownField = showInput(field, { maskedAs, isToken });
+  const shownField = showInput(field, { maskedAs, isToken, inside });
   const text = fallsBack ? clip(shownField) : '';
   if (work === null) return { text, state: 'kept' };
   if (letter !== rowStates.failed) return { text, state: stateOf(letter) };
@@ -164,7 +167,7 @@ export function showRow(
 
 /** Of which kinds the values in clear are that a job sends. */
 export const kindsSent = (work: readonly ColumnWork[]): DefinitionKind[] =>
-  work.flatMap(({ plan, kind }) => (plan.operation === 'tokenize' ? [kind] : []));
+  work.flatMap(({ plan, values }) => (plan.operation === 'tokenize' ? values.map(({ kind }) => kind) : []));
 
 function clip(text: string): string {
   return (text.length > maxLength ? `${text.slice(0, maxLength)}…` : text).toWellFormed();

@@ -7,8 +7,9 @@ import type { JobSpec } from '../storing/job-files.ts';
 import { requestIdOf, rowStates } from '../storing/results.ts';
 import { tokensOf } from './cell-tokens.ts';
 import { showCell, type LoadedChunk, type View } from './result-rows.ts';
+import type { ColumnWork } from '../planning/column-work.ts';
 import { columnName } from '../planning/disclosed.ts';
-import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
+import { yieldsCleartext } from '../planning/plan.ts';
 
 interface CellPosition extends LoadedChunk {
   /** Of the row in the chunk. */
@@ -32,9 +33,9 @@ export async function revealCell(
   const found = cleartextOf(view, cell);
   if (found === null) return failed('reveal.gone');
   const mapped = found.work?.one.plan;
-  const { sent = null, came = null } = found.work === null ? {} : tokensOf(cell, cell.index, found.work);
-  const token = came ?? sent;
-  const tokens = token === null ? done(undefined) : await hashes.of(token);
+  const { sent = [], came = [] } = found.work === null ? {} : tokensOf(cell, cell.index, found.work);
+  const shown = came.length > 0 ? came : sent;
+  const tokens = shown.length === 0 ? done(undefined) : await hashes.of(...shown);
   if (!tokens.ok) return tokens;
   const note = `row ${cell.chunk.start.row + cell.index}, column ${cell.column + 1}`;
   const subject = `batch ${spec.jobId}, ${note}`;

@@ -6,6 +6,7 @@ import { archive, packed } from './packed.ts';
 import { maxRowsAbove, maxRowsBelow } from '../place-limits.ts';
 import { grounds } from './lookup.ts';
 import { recordLayout } from './records.ts';
+import { markPattern, valueKinds } from '../value-kinds.ts';
 import { cellState, rowFilter, rowsView } from './rows.ts';
 
 /** A file (or pasted rows) opened for a batch. The window has this handle; only main knows the path. */
@@ -253,6 +254,11 @@ const matchParts = z.discriminatedUnion('by', [
 ]);
 export type MatchParts = z.infer<typeof matchParts>;
 
+const mark = z.string().regex(markPattern);
+/** What stands around a token in a text. */
+export const marks = z.strictObject({ open: mark, close: mark });
+export type Marks = z.infer<typeof marks>;
+
 /** What is done with one column. */
 export const columnPlan = z.strictObject({
   /** Position from 0. */
@@ -268,6 +274,14 @@ export const columnPlan = z.strictObject({
   pattern: z.string().max(1_000).nullable(),
   /** Where the result goes in the output. */
   into: z.enum(['replace', 'beside']),
+  /** tokenize and detokenize only: not the cell is a value, but values stand in its text. Absent: each cell is one. */
+  inside: z
+    .strictObject({
+      ...marks.shape,
+      /** By the kind of value, what it is tokenized as; the kinds without one stay. `definition` is one of these. */
+      definitions: z.partialRecord(z.enum(valueKinds), name),
+    })
+    .optional(),
 });
 export type ColumnPlan = z.infer<typeof columnPlan>;
 

@@ -1,3 +1,5 @@
+import type { DefinitionKind } from '../../../electron/contract/models/connection.ts';
+import type { AppStore } from '../../lib/app-store.svelte.ts';
 import { columnOperations } from '../../../electron/contract/operations.ts';
 import { keptUntil } from '../../../electron/contract/retention.ts';
 import { rowsAbove } from '../../../electron/contract/table-place.ts';
@@ -153,9 +155,26 @@ export function describeState({ state, tally, waiting }: Job): JobStateLabel {
     : { variant: 'warn', label: `${label.label} · ${formatRows(tally.failed)} failed` };
 }
 
+/** What is done with a column: "Tokenize", or "Tokenize inside". */
+export const actionName = ({ operation, inside }: Pick<ColumnPlan, 'operation' | 'inside'>): string =>
+  `${columnOperations[operation].label}${inside === undefined ? '' : ' inside'}`;
+
+/** The definitions that its values are of. */
+export const definitionNames = ({
+  definition,
+  inside,
+}: Pick<ColumnPlan, 'definition' | 'inside'>): string[] =>
+  inside === undefined ? [definition] : [...new Set(Object.values(inside.definitions))];
+
+/** What its cells are: texts, where values stand inside them. */
+export const kindOfCells = (
+  { definition, inside }: Pick<ColumnPlan, 'definition' | 'inside'>,
+  app: Pick<AppStore, 'definition'>,
+): DefinitionKind => (inside === undefined ? app.definition(definition).kind : 'text');
+
 /** What a job does, as it is remembered: "Tokenize card_number, ssn · analyst". */
 export function formatPlan({ plan, columns }: Pick<Job, 'plan' | 'columns'>): string {
-  const groups = Map.groupBy(plan.columns, ({ operation, policy }) => `${operation} ${policy}`);
+  const groups = Map.groupBy(plan.columns, (one) => `${actionName(one)} · ${one.policy}`);
   return [...groups.values()]
     .map((group) => {
       const [first] = group;
@@ -163,7 +182,7 @@ export function formatPlan({ plan, columns }: Pick<Job, 'plan' | 'columns'>): st
         const pattern = formatPattern(one);
         return `${columns[one.column] ?? ''}${pattern === '' ? '' : ` (${pattern})`}`;
       });
-      return `${columnOperations[first?.operation ?? 'detokenize'].label} ${names.join(', ')} · ${first?.policy ?? ''}`;
+      return first === undefined ? '' : `${actionName(first)} ${names.join(', ')} · ${first.policy}`;
     })
     .join('; ');
 }
@@ -211,7 +230,7 @@ export function isFoundBy(search: string, job: Job): boolean {
     formatPlan(job),
     describeState(job).label,
     describeStop(job, Date.now()),
-    ...job.plan.columns.map(({ definition }) => definition),
+    ...job.plan.columns.flatMap(definitionNames),
     job.startedAt,
     formatDateTime(job.startedAt),
   ]

@@ -12,9 +12,16 @@ import {
   planOf,
   samplesFor,
 } from './pattern.svelte.ts';
+import { definitionNames } from '../labels.ts';
+import { insidePlan, isCompleteInside } from './inside-plan.ts';
 import { planFor, type Preset } from './suggestions.ts';
 
-export type ColumnAction = 'keep' | ColumnPlan['operation'];
+/** What may be done with the values inside texts. */
+type InsideAction = 'tokenize-inside' | 'detokenize-inside';
+export type ColumnAction = 'keep' | ColumnPlan['operation'] | InsideAction;
+
+export const actionOf = ({ operation, inside }: Pick<ColumnPlan, 'operation' | 'inside'>): ColumnAction =>
+  inside === undefined ? operation : operation === 'tokenize' ? 'tokenize-inside' : 'detokenize-inside';
 
 /** What is done with which column of a file, and with which expressions values are matched. */
 export class ColumnPlans {
@@ -28,9 +35,10 @@ export class ColumnPlans {
   complete = $derived.by((): ColumnPlan[] | null => {
     const columns = [...this.columns.values()].sort((a, b) => a.column - b.column);
     const isComplete = columns.every(
-      ({ column, operation, parts, pattern, target }) =>
+      ({ column, operation, parts, pattern, target, inside }) =>
         (operation !== 'match' || ((parts ?? pattern) !== null && !this.tests.get(column)?.failure)) &&
-        (operation !== 'translate' || target !== null),
+        (operation !== 'translate' || target !== null) &&
+        (inside === undefined || isCompleteInside(inside)),
     );
     return columns.length > 0 && isComplete ? columns : null;
   });
@@ -48,6 +56,12 @@ export class ColumnPlans {
     const before = this.columns.get(index);
     this.drop(index);
     if (action === 'keep') return;
+    if (action === 'tokenize-inside' || action === 'detokenize-inside') {
+      const operation = action === 'tokenize-inside' ? 'tokenize' : 'detokenize';
+      const plan = planFor(operation, { app: this.#app, column: { index, looksLike }, before, preset });
+      this.columns.set(index, { ...plan, ...insidePlan(plan.definition, before?.inside, this.#app) });
+      return;
+    }
     const plan = planFor(action, { app: this.#app, column: { index, looksLike }, before, preset });
     this.columns.set(index, plan);
     if (action === 'match')
@@ -60,8 +74,11 @@ export class ColumnPlans {
     const hasDefinition = (name: string): boolean => definitions.some((one) => one.name === name);
     const known = (name: string): string => (connection?.policies.includes(name) === true ? name : policy);
     for (const plan of [...this.columns.values()]) {
-      const { column, definition, target } = plan;
-      if (!hasDefinition(definition) || (target !== null && !hasDefinition(target.definition)))
+      const { column, target } = plan;
+      if (
+        !definitionNames(plan).every(hasDefinition) ||
+        (target !== null && !hasDefinition(target.definition))
+      )
         this.drop(column);
       else
         this.columns.set(column, {

@@ -21,7 +21,7 @@ import type { Api } from '../../../lib/api.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
 import { knownNotices, savedReading } from '../../../../electron/contract/saved-mapping.ts';
 import { ConnectionFailure } from '../../../lib/connection-failure.svelte.ts';
-import { ColumnPlans, type ColumnAction } from './column-plans.svelte.ts';
+import { actionOf, ColumnPlans, type ColumnAction } from './column-plans.svelte.ts';
 import type { PatternParts } from './pattern.svelte.ts';
 import { FileInventory } from '../inventory/file-inventory.svelte.ts';
 import { SavedMappings } from './saved-mappings.svelte.ts';
@@ -274,7 +274,8 @@ export class BatchDraft {
   }
 
   actionOf(column: number): ColumnAction {
-    return this.columns.get(column)?.operation ?? 'keep';
+    const plan = this.columns.get(column);
+    return plan === undefined ? 'keep' : actionOf(plan);
   }
 
   choose(column: number, action: ColumnAction): void {
@@ -346,7 +347,10 @@ export class BatchDraft {
   get #maskedColumns(): number[] | null {
     return (
       this.preview?.columns
-        .filter(({ index, masked }) => masked || this.columns.get(index)?.operation === 'tokenize')
+        .filter(({ index, masked }) => {
+          const plan = this.columns.get(index);
+          return masked || (plan?.operation === 'tokenize' && plan.inside === undefined);
+        })
         .map(({ index }) => index) ?? null
     );
   }

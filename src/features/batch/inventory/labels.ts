@@ -1,4 +1,4 @@
-import { inventoryKinds } from '../../../../electron/contract/inventory-kinds.ts';
+import { valueKinds } from '../../../../electron/contract/value-kinds.ts';
 import type {
   FoundValues,
   Inventory,
@@ -8,7 +8,7 @@ import type {
 import { sentenceFor } from '../../../messages/messages.ts';
 import { formatCount, formatRows, formatUnits } from '../../../lib/format.ts';
 
-export type InventoryKind = (typeof inventoryKinds)[number];
+export type InventoryKind = (typeof valueKinds)[number];
 
 export const kindLabels: Readonly<Record<InventoryKind, string>> = {
   card: 'Card numbers',
@@ -23,7 +23,7 @@ export interface FoundKind extends FoundValues {
 
 /** What a column, or what is in none, holds of the kinds. */
 export const foundKinds = (found: InventoryColumn['found']): FoundKind[] =>
-  inventoryKinds.flatMap((kind) =>
+  valueKinds.flatMap((kind) =>
     found[kind].are + found[kind].contain === 0 ? [] : [{ kind, ...found[kind] }],
   );
 
@@ -36,11 +36,11 @@ export const cellsWith = ({ columns, outside }: InventoryFile, kind: InventoryKi
   [...columns, outside].reduce((sum, { found }) => sum + found[kind].are + found[kind].contain, 0);
 
 export const holdsValues = (file: InventoryFile): boolean =>
-  inventoryKinds.some((kind) => cellsWith(file, kind) > 0);
+  valueKinds.some((kind) => cellsWith(file, kind) > 0);
 
 /** "412,003 cells with card numbers, 12 with SSNs"; '' where there are none. */
 export function formatHeld(files: readonly InventoryFile[]): string {
-  const parts = inventoryKinds.flatMap((kind) => {
+  const parts = valueKinds.flatMap((kind) => {
     const cells = files.reduce((sum, file) => sum + cellsWith(file, kind), 0);
     return cells === 0 ? [] : [[kind, cells] as const];
   });

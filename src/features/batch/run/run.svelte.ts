@@ -21,6 +21,7 @@ import type { Api } from '../../../lib/api.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
 import { Corrections } from './corrections.svelte.ts';
 import { ResultsTable } from '../table/table.svelte.ts';
+import { definitionNames, kindOfCells } from '../labels.ts';
 
 /**
  * NAME_errors.csv, or as a workbook: why each row failed, and the row as it came in. Cells of a workbook are text, of which
@@ -228,7 +229,8 @@ export class BatchRun {
   plannedOf(column: number | null): { label: string; policy: string } | null {
     const planned = this.job?.plan.columns.find((one) => one.column === column);
     if (planned === undefined) return null;
-    return { label: this.app.definition(planned.definition).label, policy: planned.policy };
+    const labels = definitionNames(planned).map((name) => this.app.definition(name).label);
+    return { label: labels.join(', '), policy: planned.policy };
   }
 
   open(panel: 'reveal' | 'export' | 'change' | 'again'): void {
@@ -276,7 +278,7 @@ export class BatchRun {
       await this.#api.call('lookup.hide', { revealId: outcome.value.revealId });
       return;
     }
-    this.app.revealed.show({ ...outcome.value, xorKey }, subject, this.app.definition(plan.definition).kind);
+    this.app.revealed.show({ ...outcome.value, xorKey }, subject, kindOfCells(plan, this.app));
     this.close();
   }
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
-import { workFor, type ColumnWork } from '../../../../electron/batch/planning/plan.ts';
+import type { ColumnWork } from '../../../../electron/batch/planning/column-work.ts';
+import { workFor } from '../../../../electron/batch/planning/plan.ts';
 import type { Chunk } from '../../../../electron/batch/reading/read-rows.ts';
 import { runChunks, type RunOptions } from '../../../../electron/batch/running/run-chunks.ts';
 import { done, type Outcome } from '../../../../electron/contract/errors.ts';

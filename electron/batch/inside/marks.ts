@@ -1,0 +1,117 @@
+import { type ValueKind, valueKinds } from '../../contract/value-kinds.ts';
+import { type ValueSpan, valueSpans } from '../../masking/value-spans.ts';
+import { done, failed, type Outcome } from '../../contract/errors.ts';
+import type { Marks } from '../../contract/models/batch.ts';
+import { readWritten, writeForm, type WrittenValue } from './written-form.ts';
+
+/*
+ * Values in the middle of a text. Each is tokenized where it stands, and its token stands between marks, from which
+ * Detokenize finds it again: `paid with [[card 4-4-4-4:TOKEN]] today`.
+ */
+
+/** One value of a cell that is sent: the cleartext or the token, and how it is written. */
+export interface InsideValue extends ValueSpan {
+  readonly sent: string;
+  readonly form: string;
+}
+
+const escaped = (signs: string): string => signs.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
+const heads = new WeakMap<Marks, RegExp>();
+
+/** How each mark begins. */
+function headOf(marks: Marks): RegExp {
+  const known = heads.get(marks);
+  if (known !== undefined) return known;
+  const head = new RegExp(`${escaped(marks.open)}(${valueKinds.join('|')})(?=[ :])`, 'g');
+  heads.set(marks, head);
+  return head;
+}
+
+/** The values that are tokenized. Failures: value.marks-inside, value.spelled-inside. */
+export function findCleartext(
+  text: string,
+  { kinds, marks }: { readonly kinds: ReadonlySet<ValueKind>; readonly marks: Marks },
+): Outcome<InsideValue[]> {
+  if (text.search(headOf(marks)) >= 0) return failed('value.marks-inside');
+  const spans = valueSpans(text, kinds);
+  if (spans === null) return failed('value.spelled-inside');
+  return done(
+    spans.map((span) => {
+      const { bare, form } = readWritten(span.kind, text.slice(span.from, span.to));
+      return { ...span, sent: bare, form };
+    }),
+  );
+}
+
+/** The tokens between marks. Failure: value.mark-broken. */
+export function findTokens(text: string, marks: Marks): Outcome<InsideValue[]> {
+  const found: InsideValue[] = [];
+  for (const { index, 0: begin, 1: kind } of text.matchAll(headOf(marks))) {
+    // Within the token of another.
+    if (index < (found.at(-1)?.to ?? 0)) return failed('value.mark-broken');
+    const formFrom = index + begin.length;
+    const colon = text.indexOf(':', formFrom);
+    const end = text.indexOf(marks.close, colon + 1);
+    if (colon < 0 || end <= colon + 1) return failed('value.mark-broken');
+    found.push({
+      kind: kind as ValueKind,
+      from: index,
+      to: end + marks.close.length,
+      sent: text.slice(colon + 1, end),
+      form: text.slice(formFrom + (text[formFrom] === ' ' ? 1 : 0), colon),
+    });
+  }
+  return done(found);
+}
+
+/** The text with a token in marks in place of each value. Failure: value.mark-broken, where a token is like a mark. */
+export function putTokens(
+  text: string,
+  values: readonly InsideValue[],
+  { tokens, marks }: { readonly tokens: readonly string[]; readonly marks: Marks },
+): Outcome<string> {
+  const marked = replaceSpans(text, values, ({ kind, form }, at) => {
+    const shown = form === '' ? '' : ` ${form}`;
+    return `${marks.open}${kind}${shown}:${tokens[at] ?? ''}${marks.close}`;
+  });
+  if (marked === null) return failed('value.mark-broken');
+  // What can't be found again would be lost.
+  const again = findTokens(marked, marks);
+  const isSame =
+    again.ok &&
+    again.value.length === values.length &&
+    again.value.every(({ sent, form, kind }, at) => {
+      const value = values[at];
+      return sent === tokens[at] && form === value?.form && kind === value.kind;
+    });
+  return isSame ? done(marked) : failed('value.mark-broken');
+}
+
+/** The text with each value as it stood in place of its mark. Failure: value.mark-broken, where a form is not of its value. */
+export function putCleartext(
+  text: string,
+  values: readonly InsideValue[],
+  cleartexts: readonly string[],
+): Outcome<string> {
+  const written = replaceSpans(text, values, ({ form }, at) => {
+    const value: WrittenValue = { bare: cleartexts[at] ?? '', form };
+    return writeForm(value);
+  });
+  return written === null ? failed('value.mark-broken') : done(written);
+}
+
+function replaceSpans(
+  text: string,
+  values: readonly InsideValue[],
+  by: (value: InsideValue, at: number) => string | null,
+): string | null {
+  let changed = '';
+  let end = 0;
+  for (const [at, value] of values.entries()) {
+    const part = by(value, at);
+    if (part === null) return null;
+    changed += text.slice(end, value.from) + part;
+    end = value.to;
+  }
+  return changed + text.slice(end);
+}

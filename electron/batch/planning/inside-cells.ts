@@ -1,0 +1,103 @@
+import { done, type Outcome } from '../../contract/errors.ts';
+import { maskCell } from '../../masking/masking.ts';
+import { cleartext, openCleartext, openToken, type Cleartext } from '../../util/cleartext.ts';
+import type { ColumnWork, InsideWork, ValueWork } from './column-work.ts';
+import { fits } from '../reading/fit.ts';
+import { findCleartext, findTokens, type InsideValue, putCleartext, putTokens } from '../inside/marks.ts';
+
+/** A value that is sent, with what is done with it; of one inside a text also where it stands. */
+export interface SentValue {
+  readonly sent: string;
+  readonly work: ValueWork;
+}
+type PlacedValue = InsideValue & SentValue;
+
+/** A text with its values. */
+export interface InsideCell {
+  readonly text: string;
+  readonly values: readonly PlacedValue[];
+}
+
+type InsideColumn = Pick<ColumnWork, 'plan'> & { readonly inside: InsideWork };
+
+/** The values that a text sends. Failures: value.marks-inside, value.spelled-inside, value.mark-broken. */
+export function findInside(cell: Cleartext, { plan, inside }: InsideColumn): Outcome<InsideCell> {
+  const text = openCleartext(cell);
+  const { marks, works } = inside;
+  const kinds = new Set(works.keys());
+  const found =
+    plan.operation === 'tokenize' ? findCleartext(text, { kinds, marks }) : findTokens(text, marks);
+  if (!found.ok) return found;
+  const values = found.value.flatMap((value) => {
+    const work = works.get(value.kind);
+    return work === undefined ? [] : [{ ...value, work }];
+  });
+  return done({ text, values });
+}
+
+/** The text with all its answers in place. Failure: value.mark-broken, where it could not be taken back. */
+export function putInside(
+  { text, values }: InsideCell,
+  answers: readonly string[],
+  { plan, inside }: InsideColumn,
+): Outcome<string> {
+  return plan.operation === 'tokenize'
+    ? putTokens(text, values, { tokens: answers, marks: inside.marks })
+    : putCleartext(text, values, answers);
+}
+
+/** Whatever a column is: the values that one of its cells sends, if they are to be had. Each place that pairs cells with what is sent asks here. */
+export function sentValues(one: ColumnWork, cell: Cleartext): readonly SentValue[] {
+  if (!isInside(one)) return [{ sent: openCleartext(cell), work: one.values[0] }];
+  const found = findInside(cell, one);
+  return found.ok ? found.value.values : [];
+}
+
+/** The same, all of which fit their kind; null for a cell that is not sent. */
+export function fittingValues(
+  one: ColumnWork,
+  cell: Cleartext,
+  rule: Parameters<typeof fits>[2],
+): readonly SentValue[] | null {
+  const values = isInside(one) ? findInside(cell, one) : done({ values: sentValues(one, cell) });
+  if (!values.ok) return null;
+  return values.value.values.every(({ sent, work }) => fits(sent, work.kind, rule))
+    ? values.value.values
+    : null;
+}
+
+export const isInside = <T extends ColumnWork>(one: T): one is T & InsideColumn => one.inside !== undefined;
+
+/** The tokens of a text with marks. */
+export const tokensIn = (text: Cleartext, inside: InsideWork): Cleartext[] =>
+  takenTokens(openCleartext(text), inside).map(({ sent }) => cleartext(sent));
+
+/** Those of kinds that have a definition: what other marks hold nobody asked the service about. */
+function takenTokens(text: string, { marks, works }: InsideWork): InsideValue[] {
+  const found = findTokens(text, marks);
+  return found.ok ? found.value.filter(({ kind }) => works.has(kind)) : [];
+}
+
+/** Tokens are changed in one way, all else of the text in another. */
+function changeParts(
+  text: string,
+  inside: InsideWork,
+  { token, other }: { token: (token: Cleartext) => string; other: (part: string) => string },
+): string {
+  let changed = '';
+  let end = 0;
+  for (const { to, sent } of takenTokens(text, inside)) {
+    const tokenEnd = to - inside.marks.close.length;
+    changed += other(text.slice(end, tokenEnd - sent.length)) + token(cleartext(sent));
+    end = tokenEnd;
+  }
+  return changed + other(text.slice(end));
+}
+
+/** What the window sees of a text with tokens: these, and masks of what else stands in clear. */
+export const showMarked = (text: Cleartext, inside: InsideWork): string =>
+  changeParts(openCleartext(text), inside, { token: openToken, other: maskCell });
+
+/** A text as it goes out beside its tokens: what may be left in clear. */
+export const withoutTokens = (text: Cleartext, inside: InsideWork): Cleartext =>
+  cleartext(changeParts(openCleartext(text), inside, { token: () => 'x', other: (part) => part }));
