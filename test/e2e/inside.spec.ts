@@ -24,7 +24,7 @@ test('values inside notes are tokenized where they stand, and come back byte for
   await choose(page, 'Policy', 'analyst');
   await go(page, 'Batch');
   await chooseFile(page, file);
-  await choose(page, 'note', 'Tokenize inside');
+  await choose(page, 'note', 'Inside texts: tokenize');
   const line = page.getByRole('group', { name: 'note: Tokenize inside' });
   await expect(line.getByRole('combobox', { name: /^Cards: Card number/ })).toBeVisible();
   // The text stays readable: only what is found in it is masked.
@@ -32,7 +32,7 @@ test('values inside notes are tokenized where they stand, and come back byte for
 
   const before = line.getByRole('textbox', { name: 'Mark before' });
   await before.fill('x1');
-  await expect(line.getByText('One to eight signs')).toBeVisible();
+  await expect(line.getByText('A mark is one to eight signs')).toBeVisible();
   await expect(page.getByRole('button', { name: /^Run on/ })).toBeDisabled();
   await before.fill('<<');
   await line.getByRole('textbox', { name: 'Mark behind' }).fill('>>');
@@ -51,7 +51,7 @@ test('values inside notes are tokenized where they stand, and come back byte for
 
   await page.getByRole('button', { name: 'All batches' }).click();
   await chooseFile(page, tokenFile);
-  await choose(page, 'note', 'Detokenize inside');
+  await choose(page, 'note', 'Inside texts: detokenize');
   const back = page.getByRole('group', { name: 'note: Detokenize inside' });
   await back.getByRole('textbox', { name: 'Mark before' }).fill('<<');
   await back.getByRole('textbox', { name: 'Mark behind' }).fill('>>');

@@ -208,6 +208,16 @@ export const batchShots: Shot[] = [
     },
   },
   {
+    name: 'batch-draft-inside',
+    scene: 'production',
+    steps: async (page) => {
+      await draft(page);
+      await choose(page, 'customer_name: Keep', 'Inside texts: tokenize');
+      await page.getByRole('textbox', { name: 'Mark behind' }).fill(':');
+      await page.getByText('A mark is one to eight signs').waitFor();
+    },
+  },
+  {
     name: 'batch-mapping-suggested',
     scene: 'mappings',
     steps: async (page) => {

@@ -17,7 +17,7 @@ export const go = async (page: Page, place: string): Promise<void> => {
 
 export const choose = async (page: Page, head: string, act: string): Promise<void> => {
   await page.getByRole('combobox', { name: head }).click();
-  await page.getByRole('option', { name: act }).click();
+  await page.getByRole('option', { name: new RegExp(`^${act}\\b`) }).click();
 };
 
 export const tryAgain = async (page: Page, operation: string): Promise<void> => {
