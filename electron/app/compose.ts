@@ -103,11 +103,13 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     upgradedFrom: noteVersion(store, platform.version),
     webhooks: () => webhooks.state(),
     provided: () => provided.state(),
+    approval: () => pages.approval.state(),
     log,
   });
   const openings = createOpenings({
     platform,
     openFile: (reference) => pages.batch['batch.drop']({ reference }),
+    openApproval: (bytes) => pages.approval.openLink(bytes),
   });
   const parts = { platform, foundation, service, pages, state, openings };
   /** What needs the secrets' key: at the start, and at each unlocking before it opens. */

@@ -160,7 +160,10 @@ export async function openFoundation(
   });
 
   // Audit and privacy
-  const user = os.userInfo().username;
+  const { user, machine } = options.person ?? {
+    user: os.userInfo().username,
+    machine: os.hostname().slice(0, 200),
+  };
   const chain = createChainEntry(keychain);
   const audit = createAudit({
     folder: path.join(platform.home, 'audit'),
@@ -235,7 +238,7 @@ export async function openFoundation(
   });
   const approvals = createApprovals({
     key: () => approvers.own(),
-    own: { user, machine: os.hostname().slice(0, 200) },
+    own: { user, machine },
     approvers: () => approvers.list(),
     log: audit,
     clock,

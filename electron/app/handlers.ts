@@ -107,6 +107,7 @@ export function composeHandlers({
     ...assistantCalls,
     ...deploymentCalls,
     'app.takeOpened': () => openings.take(),
+    ...pages.approval.calls,
     ...lookup,
     ...stories.calls,
     ...batch,

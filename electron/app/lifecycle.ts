@@ -30,7 +30,7 @@ export function watch({
 }: LifecycleOptions): (() => void)[] {
   const { audit, clipboard, keychain, lock, reveals } = foundation;
   const { clients } = service;
-  const { administration, assistant, connectionPage } = pages;
+  const { administration, approval, assistant, connectionPage } = pages;
   return [
     openings.close,
     platform.onCommand((command) => {
@@ -50,6 +50,7 @@ export function watch({
     lock.onChange(() => {
       if (!lock.state().locked) return;
       administration.forget();
+      approval.forget();
       assistant.forgetAllExamples();
       connectionPage.forgetRemoved();
     }),

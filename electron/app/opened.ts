@@ -1,4 +1,5 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
+import type { OpenedApproval } from '../contract/models/approval.ts';
 import { caseReference } from '../contract/models/fields.ts';
 import type { Opened, Source } from '../contract/models/batch.ts';
 import type { Platform, Opening } from '../platform/platform.ts';
@@ -6,6 +7,8 @@ import type { Platform, Opening } from '../platform/platform.ts';
 interface OpeningsOptions {
   readonly platform: Pick<Platform, 'onOpen' | 'send'>;
   readonly openFile: (reference: string) => Promise<Outcome<Source>>;
+  /** Of a request or an answer in a link. */
+  readonly openApproval: (bytes: Uint8Array) => Promise<Outcome<OpenedApproval>>;
 }
 
 export interface Openings {
@@ -18,7 +21,7 @@ export interface Openings {
  * What the system asked to open waits here until the window takes it: a locked one takes nothing. A link fills a field,
  * or opens a case as it is listed; nothing is sent to a service before a person presses a key.
  */
-export function createOpenings({ platform, openFile }: OpeningsOptions): Openings {
+export function createOpenings({ platform, openFile, openApproval }: OpeningsOptions): Openings {
   let waiting: Opening | null = null;
   const stop = platform.onOpen((opening) => {
     waiting = opening;
@@ -31,6 +34,11 @@ export function createOpenings({ platform, openFile }: OpeningsOptions): Opening
       waiting = null;
       if (opening === null) return done(null);
       if (opening.kind === 'link') {
+        const approval = parseApprovalLink(opening.address);
+        if (approval !== null) {
+          const opened = await openApproval(approval);
+          return opened.ok ? done({ kind: 'approval', approval: opened.value }) : opened;
+        }
         const link = parseLink(opening.address);
         return link === null ? failed('link.refused') : done(link);
       }
@@ -40,6 +48,12 @@ export function createOpenings({ platform, openFile }: OpeningsOptions): Opening
     },
     close: stop,
   };
+}
+
+/** `tokendesk://approval/` with a request or an answer in base64url. What it says is shown, and nothing is signed by it. */
+export function parseApprovalLink(address: string): Uint8Array | null {
+  const [, encoded] = /^tokendesk:\/\/approval\/([\w-]{1,30000})\/?$/i.exec(address) ?? [];
+  return encoded === undefined ? null : Buffer.from(encoded, 'base64url');
 }
 
 const maxTokenLength = 200;

@@ -34,6 +34,8 @@ export interface AppOptions {
   readonly profile: string | null;
   /** Another one in tests. */
   readonly leakCheck?: LeakCheck;
+  /** The operating system's user and machine, of approvals; another in tests. */
+  readonly person?: { readonly user: string; readonly machine: string };
   /** scrypt's cost for all passphrases, lower in tests; as a power of two. */
   readonly scryptCost?: number;
 }

@@ -11,6 +11,7 @@ import { done, failed, type Outcome } from '../contract/errors.ts';
 import { builtInId } from '../contract/models/connection.ts';
 import { openLookup, type ActiveConnection } from '../lookup/lookup.ts';
 import type { Platform } from '../platform/platform.ts';
+import { createApprovalCalls } from '../privacy/approval-calls.ts';
 import { openReports } from '../reports/reports.ts';
 import { createStories } from '../story/story.ts';
 import { systemClock } from '../util/clock.ts';
@@ -120,7 +121,9 @@ export function composePages(
     store: (connection, chosen) => connectionPage.useProfile(connection, chosen),
   });
 
-  return { administration, assistant, batch, connectionPage, lookup, reports, stories };
+  const approval = createApprovalCalls({ ...foundation, platform });
+
+  return { administration, approval, assistant, batch, connectionPage, lookup, reports, stories };
 }
 
 /** Failures: connection.none, connection.unknown, those of making its client. */

@@ -33,6 +33,7 @@ export interface StateOptions {
   readonly upgradedFrom: AppState['upgradedFrom'];
   readonly webhooks: () => AppState['webhooks'];
   readonly provided: () => Pick<AppState, 'provided' | 'providedFailure'>;
+  readonly approval: () => AppState['approval'];
   readonly log: Pick<Log, 'bug'>;
 }
 
@@ -78,6 +79,7 @@ export function createState(options: StateOptions): CurrentState {
       managed: options.managed,
       passphraseMissing: options.passphraseMissing(),
       settingsDamage: settingsDamage(),
+      approval: options.approval(),
       removedPartials: options.removedPartials(),
       leftPartials: options.leftPartials(),
       upgradedFrom: options.upgradedFrom,

@@ -7,6 +7,7 @@ import {
   policyGrant,
   portalConfiguration,
 } from './models/administration.ts';
+import { approvalKey, openedApproval } from './models/approval.ts';
 import { disclosureFigures } from './models/disclosures.ts';
 import { activityQuery, auditEntry, auditPage } from './models/activity.ts';
 import { about, appCommand, appState, lockState, lockedAppState, settings } from './models/app.ts';
@@ -527,6 +528,58 @@ export const calls = {
   /** Writes the story that was looked at last as CSV, without a token or a value; null when the person changed their mind. */
   'story.save': call(nothing, z.strictObject({ name: z.string().max(300) }).nullable()),
   'story.stop': call(nothing, nothing),
+
+  /** SHA-256 of the bytes of a source's file, or of its rows where they are in no file of their own. Failures: file.*. */
+  'batch.hash': call(z.strictObject({ sourceId: id }), z.strictObject({ bytes: count, sha256: z.string() })),
+
+  /** The person's own key, who may approve, and whose keys lie at this desk. Failures: keychain.*. */
+  'approval.people': call(
+    nothing,
+    z.strictObject({
+      fingerprint: approvalKey.shape.fingerprint,
+      approvers: z.array(approvalKey).max(200),
+      byHand: z.boolean(),
+      desk: z.array(approvalKey).max(20),
+    }),
+  ),
+  /**
+   * `spoken`: the first characters of the fingerprint as the other person read them aloud. Failures: approval.spoken,
+   * approval.same-person, approval.too-many, settings.managed, keychain.*.
+   */
+  'approval.introduce': call(approvalKey.extend({ spoken: z.string().max(100) }), nothing),
+  'approval.removePerson': call(approvalKey.pick({ fingerprint: true }), nothing),
+  /** Makes a key under a passphrase of the second person. Failures: approval.*, unlock.too-short, keychain.*. */
+  'approval.addToDesk': call(
+    approvalKey.pick({ name: true }).extend({ passphrase: obscuredPassphrase }),
+    approvalKey,
+  ),
+  /** Writes a request for what was refused last; null when the person changed their mind. Failures: approval.none, audit.*, file.*. */
+  'approval.writeRequest': call(nothing, z.strictObject({ name: z.string().max(300) }).nullable()),
+  /** The same as a link, on the clipboard. */
+  'approval.copyLink': call(nothing, copied),
+  /** Asks and answers at one desk. Failures: approval.*, unlock.wrong, unlock.wait, audit.*. */
+  'approval.atDesk': call(
+    approvalKey
+      .pick({ name: true })
+      .extend({ passphrase: obscuredPassphrase, decision: z.enum(['approved', 'declined']) }),
+    nothing,
+  ),
+  /** Asks for a file: a request to be looked at, or an answer, which then waits for its act. Failures: approval.*, audit.*, file.*. */
+  'approval.choose': call(nothing, openedApproval.nullable()),
+  'approval.drop': call(z.strictObject({ reference: z.string().max(4_096) }), openedApproval, {
+    files: 'one',
+  }),
+  /**
+   * Answers the request that was opened last, in a file; null when the person changed their mind. The passphrase is asked for
+   * where one is set. Failures: approval.*, unlock.*, audit.*, file.*.
+   */
+  'approval.answer': call(
+    z.strictObject({ decision: z.enum(['approved', 'declined']), passphrase: obscuredPassphrase }),
+    z.strictObject({ name: z.string().max(300) }).nullable(),
+  ),
+  'approval.close': call(nothing, nothing),
+  /** Forgets what was refused last. */
+  'approval.dismiss': call(nothing, nothing),
 
   'batch.mappings': call(nothing, z.array(mapping)),
   'batch.saveMapping': call(mapping.omit({ id: true }), z.strictObject({ id })),

@@ -64,6 +64,7 @@ const openFilters: Record<FileKind, Electron.FileFilter[]> = {
   table: tableFilters,
   certificate: [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, allFiles],
   profile: [{ name: 'Service profiles', extensions: ['json'] }, allFiles],
+  approval: [{ name: 'Requests and answers', extensions: ['json'] }, allFiles],
   connections: [{ name: 'Connections', extensions: ['json'] }, allFiles],
   examples: [
     { name: 'Documents and collections', extensions: ['json', 'yaml', 'yml', 'txt', 'http', 'sh'] },

@@ -27,10 +27,10 @@ export type Opening =
   | { readonly kind: 'new-batch' };
 
 /**
- * What a file that is asked for may be: delimited text or a workbook, a PKCS #12 file, one of our own in JSON, or examples of
+ * What a file that is asked for may be: delimited text or a workbook, a PKCS #12 file, one of our own in JSON, a request for approval or its answer, or examples of
  * a service's calls.
  */
-export type FileKind = 'table' | 'certificate' | 'profile' | 'connections' | 'examples';
+export type FileKind = 'table' | 'certificate' | 'profile' | 'connections' | 'examples' | 'approval';
 
 /** Whether the app's window has the focus, and when it comes. */
 export interface WindowFocus {

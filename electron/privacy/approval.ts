@@ -86,7 +86,7 @@ export interface Approvals {
 export const validMs = 24 * 3_600_000;
 /** Clocks of two workstations differ. */
 const toleranceMs = 10 * 60_000;
-const maxBytes = 128 * 1024;
+export const maxApprovalBytes = 128 * 1024;
 
 /** The one form of a file: members that stand twice, or anything beside them, are not in it. */
 export const approvalText = (document: ApprovalRequest | ApprovalAnswer): string =>
@@ -99,7 +99,7 @@ function parse<T extends ApprovalRequest | ApprovalAnswer>(
   bytes: Uint8Array,
   schema: z.ZodType<T>,
 ): Outcome<T> {
-  if (bytes.length > maxBytes) return failed('approval.invalid');
+  if (bytes.length > maxApprovalBytes) return failed('approval.invalid');
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     const value: unknown = JSON.parse(text);

@@ -25,6 +25,8 @@ export interface Asking extends SecondPerson {
   hold(answer: HeldAnswer): void;
   /** Answers that wait for their act. */
   held(): readonly HeldAnswer[];
+  /** What was refused last is not wanted any more. */
+  dismiss(): void;
   /** With the lock: what is asked for is the person's who was there. */
   forget(): void;
 }
@@ -168,6 +170,10 @@ export function createSecondPerson({ rules, approvals, today, key, changed }: Se
       changed();
     },
     held: () => held,
+    dismiss() {
+      wanted = null;
+      changed();
+    },
     forget() {
       wanted = null;
       held = [];

@@ -25,6 +25,7 @@ export interface Api {
   drop(file: File): Promise<Outcome<CallOutput<'batch.drop'>>>;
   dropFiles(files: readonly File[]): Promise<Outcome<CallOutput<'batch.dropFiles'>>>;
   dropForInventory(files: readonly File[]): Promise<Outcome<CallOutput<'inventory.drop'>>>;
+  dropApproval(file: File): Promise<Outcome<CallOutput<'approval.drop'>>>;
   /** Returns the function that stops listening. */
   on<E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void): () => void;
 }
@@ -54,6 +55,7 @@ export function openApi(bridge: Bridge): Api {
     drop: (file) => guarded('batch.drop', () => bridge['batch.drop'](file)),
     dropFiles: (files) => guarded('batch.dropFiles', () => bridge['batch.dropFiles'](files)),
     dropForInventory: (files) => guarded('inventory.drop', () => bridge['inventory.drop'](files)),
+    dropApproval: (file) => guarded('approval.drop', () => bridge['approval.drop'](file)),
     on: (event, listener) => bridge.on(event, listener),
   };
 }

@@ -7,6 +7,7 @@ import type { Operation } from '../../electron/contract/operations.ts';
 import type { ConnectionView, TokenDefinition } from '../../electron/contract/models/connection.ts';
 import type { AppState, LockedAppState, LockState } from '../../electron/contract/models/app.ts';
 import type { Api } from './api.ts';
+import { ApprovalStore } from './approval.svelte.ts';
 import { RevealedValueStore } from './revealed.svelte.ts';
 
 export interface PolicyOption {
@@ -20,6 +21,7 @@ export interface PolicyOption {
 export class AppStore {
   readonly api: Api;
   readonly revealed: RevealedValueStore;
+  readonly approval: ApprovalStore;
   readonly jobs = new SvelteMap<string, Job>();
   /** Files that run together, drafts of them included. */
   readonly queues = new SvelteMap<string, Queue>();
@@ -58,6 +60,7 @@ export class AppStore {
   constructor(api: Api) {
     this.api = api;
     this.revealed = new RevealedValueStore(api);
+    this.approval = new ApprovalStore(api);
     api.on('app.state', (state) => {
       const unlocked = this.locked && !state.lock.locked;
       this.#apply(state);

@@ -1,4 +1,6 @@
 import type { FailureCode } from '../../electron/contract/errors.ts';
+import type { ApprovalAct } from '../../electron/contract/models/approval.ts';
+import { formatCount, formatRows } from '../lib/format.ts';
 import { message, type Format } from './message.ts';
 
 /** Members of an act, as a sentence names them. */
@@ -91,3 +93,24 @@ export const approvalMessages = {
       'Choose a name of the list, or set the person up first.',
     ),
 } satisfies Partial<Record<FailureCode, Format>>;
+
+const actLabels: Readonly<Record<ApprovalAct['actions'][number], string>> = {
+  Reveal: 'reveal one value',
+  Copy: 'copy one value in clear',
+  Export: 'export',
+  Match: 'match with an expression',
+  Guess: 'tokenize values of few masks',
+};
+
+/** `Export: 500 rows, up to 1,000 values in clear.` */
+export function actSentence({ actions, rows, values }: ApprovalAct): string {
+  const what = actions.map((action) => actLabels[action]).join(' and ');
+  const amount = ['Reveal', 'Copy'].includes(actions[0] ?? '')
+    ? ''
+    : `: ${formatRows(rows)}, up to ${formatCount(values)} ${values === 1 ? 'value' : 'values'}`;
+  return `${what.charAt(0).toUpperCase()}${what.slice(1)}${amount}.`;
+}
+
+/** In groups of four, as it is read aloud. */
+export const formatFingerprint = (fingerprint: string): string =>
+  fingerprint.replaceAll(/(.{4})(?=.)/g, '$1 ');

@@ -60,6 +60,7 @@ function stateOf(lock: () => AppState['lock']) {
     upgradedFrom: null,
     webhooks: () => null,
     provided: () => ({ provided: [], providedFailure: null }),
+    approval: () => ({ wanted: null, held: [] }),
     log: { bug: () => undefined },
   });
   return { state, sent };

@@ -139,6 +139,7 @@ test('a state that can’t be read is logged, and rejects nowhere', async () => 
     upgradedFrom: null,
     webhooks: () => null,
     provided: () => ({ provided: [], providedFailure: null }),
+    approval: () => ({ wanted: null, held: [] }),
     log: {
       bug(place) {
         bugs.push(place);

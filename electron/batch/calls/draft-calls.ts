@@ -9,6 +9,7 @@ import type { Cleartext } from '../../util/cleartext.ts';
 import type { BatchOptions } from '../options.ts';
 import type { OwnTokens } from '../output/own-tokens.ts';
 import { firstRows, tryRows } from '../output/try-rows.ts';
+import { sha256Of } from '../../storage/byte-source.ts';
 import { disclosedRows } from '../planning/disclosed.ts';
 import { disclosingActs } from '../planning/disclosing-acts.ts';
 import { fittingValues } from '../planning/inside-cells.ts';
@@ -32,6 +33,7 @@ export type DraftCalls = Pick<
   | 'batch.openEncrypted'
   | 'batch.stopOpening'
   | 'batch.preview'
+  | 'batch.hash'
   | 'batch.noticedRows'
   | 'batch.preflight'
   | 'batch.testPattern'
@@ -253,6 +255,13 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       if (!opened.ok) return opened;
       const format = await sources.format(sourceId, reading);
       return format.ok ? preview(opened.value, format.value, { masked, overrides: reading }) : format;
+    },
+    async 'batch.hash'({ sourceId }) {
+      const opened = sources.find(sourceId);
+      if (!opened.ok) return opened;
+      const { bytes } = opened.value;
+      const hash = await sha256Of(bytes);
+      return hash.ok ? done({ bytes: bytes.identity.size, sha256: hash.value }) : hash;
     },
     async 'batch.noticedRows'({ sourceId, reading, masked, plan, notice: asked }) {
       const opened = sources.find(sourceId);

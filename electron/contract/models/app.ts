@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { menuCommands } from '../commands.ts';
 import { failureSchema } from '../errors.ts';
 import { pages } from '../pages.ts';
+import { approvalState } from './approval.ts';
 import { connectionView, environment } from './connection.ts';
 import { count, id, instant, name } from './fields.ts';
 import { importItem } from './import-item.ts';
@@ -253,6 +254,7 @@ export const appState = z.strictObject({
   provided: z.array(importItem).max(200),
   /** Why the administrator's signed file was not taken when it was last read. What was taken before is in force. */
   providedFailure: failureSchema.nullable(),
+  approval: approvalState,
 });
 export type AppState = z.infer<typeof appState>;
 

@@ -71,6 +71,27 @@ export const approvalAnswer = z.strictObject({
 });
 export type ApprovalAnswer = z.infer<typeof approvalAnswer>;
 
+/** What was opened: a request of another person's, or an answer, which waits for its act from then on. */
+export const openedApproval = z.discriminatedUnion('kind', [
+  approvalRequest.pick({ by: true, made: true, validUntil: true, act: true }).extend({
+    kind: z.literal('request'),
+    /** Fingerprint of the key of who asks, and their name where it was introduced here. */
+    signer: sha256,
+    known: z.string().nullable(),
+  }),
+  z.strictObject({ kind: z.literal('answer'), by: z.string(), act: approvalAct }),
+]);
+export type OpenedApproval = z.infer<typeof openedApproval>;
+
+/** A person with the fingerprint of their key. */
+export const approvalKey = z.strictObject({ fingerprint: sha256, name: z.string().trim().min(1).max(60) });
+
+/** What is asked for, and the answers that wait for their act. */
+export const approvalState = z.strictObject({
+  wanted: approvalAct.nullable(),
+  held: z.array(z.strictObject({ by: z.string(), act: approvalAct })).max(20),
+});
+
 /** In a line of the audit log: which request, by its SHA-256; of an act that was approved, the approver's key and who that is. */
 export const loggedApproval = z.strictObject({
   request: sha256,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openedApproval } from './approval.ts';
 import { failureCodes, failureSchema } from '../errors.ts';
 import { columnOperationNames } from '../operations.ts';
 import { count, id, obscuredPassphrase, instant, name, caseReference, value } from './fields.ts';
@@ -38,6 +39,8 @@ export const opened = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('token'), token: value }),
   z.strictObject({ kind: z.literal('batch'), jobId: id }),
   z.strictObject({ kind: z.literal('new-batch') }),
+  /** The request or answer of a link. */
+  z.strictObject({ kind: z.literal('approval'), approval: openedApproval }),
 ]);
 export type Opened = z.infer<typeof opened>;
 

@@ -148,6 +148,7 @@ export function appState(over: Partial<AppState> = {}): AppState {
     removedPartials: [],
     leftPartials: [],
     providedFailure: null,
+    approval: { wanted: null, held: [] },
     upgradedFrom: null,
     webhooks: null,
     provided: [],
