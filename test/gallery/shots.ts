@@ -717,6 +717,33 @@ export const shots: Shot[] = [
     },
   },
   {
+    name: 'second-person-needed',
+    scene: 'second-person',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'At this desk…' }).click();
+      await page.getByLabel('Their passphrase').waitFor();
+    },
+  },
+  { name: 'second-person-approved', scene: 'second-person-approved' },
+  {
+    name: 'second-person-request',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Settings');
+      await page.getByRole('button', { name: 'Open a request or an answer…' }).click();
+      await page.getByRole('button', { name: 'Compare with my file…' }).click();
+      await page.getByText(/is the file that is asked for/).waitFor();
+    },
+  },
+  {
+    name: 'second-person-settings',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Settings');
+      await page.getByRole('heading', { name: 'Second people at this desk' }).scrollIntoViewIfNeeded();
+    },
+  },
+  {
     name: 'connections-file',
     scene: 'busy',
     steps: async (page) => {

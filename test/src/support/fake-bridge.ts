@@ -530,6 +530,22 @@ function defaultAnswers(
         ...data.preview,
         reading: { ...data.preview.reading, ...(reading as typeof data.preview.reading) },
       }),
+    'batch.hash': () => done({ bytes: 48_211, sha256: 'c'.repeat(64) }),
+    'approval.people': () => done(data.people),
+    'approval.introduce': () => done({}),
+    'approval.removePerson': () => done({}),
+    'approval.addToDesk': ({ name }) => done({ name, fingerprint: 'd'.repeat(64) }),
+    'approval.writeRequest': () => done({ name: 'approval-request-D-2026-0417.json' }),
+    'approval.copyLink': () => done({ clearAfterMs: 30_000 }),
+    'approval.atDesk': () => done({}),
+    'approval.choose': () => done(data.openedRequest),
+    'approval.drop': () => done(data.openedRequest),
+    'approval.answer': () => done({ name: 'approval-answer-D-2026-0417.json' }),
+    'approval.close': () => done({}),
+    'approval.dismiss': () => {
+      fake.change({ approval: { wanted: null, held: [] } });
+      return done({});
+    },
     'batch.noticedRows': ({ notice }) =>
       done(
         Array.from({ length: 12 }, (_, n) => ({

@@ -1,3 +1,4 @@
+import type { ApprovalAct, OpenedApproval } from '../../../electron/contract/models/approval.ts';
 import type { AuditEntry } from '../../../electron/contract/models/activity.ts';
 import type { Story, StoryEntry } from '../../../electron/contract/models/story.ts';
 import type {
@@ -579,4 +580,45 @@ export const listComparison: ListComparison = {
   leftOutRows: 0,
   leftOut: [],
   pending: 0,
+};
+
+export const wantedAct: ApprovalAct = {
+  actions: ['Export'],
+  rows: 12_804,
+  values: 12_804,
+  columns: ['card_number'],
+  connection: 'Acme payments',
+  environment: 'production',
+  policy: 'analyst',
+  definition: 'card-number',
+  job: 'job-1',
+  reason: 'Chargeback response',
+  caseReference: 'D-2026-0417',
+  words: ['all rows', 'a CSV file, in the form of the source, utf-8', 'encrypted with a passphrase'],
+  source: { name: 'chargebacks-april.csv', bytes: 48_211, sha256: 'c'.repeat(64) },
+  exact: '5f0c9a47e1b3d28c6a90f4e7d215b8c3a6f19e04d7b28c5f3e6a1d90b47c82ef',
+};
+
+export const openedRequest: OpenedApproval = {
+  kind: 'request',
+  by: { user: 'kim', machine: 'desk-14', atDesk: false },
+  made: '2026-11-21T09:40:00.000Z',
+  validUntil: '2026-11-22T09:40:00.000Z',
+  act: wantedAct,
+  signer: '9c1e5b7d20f84a36e8d3c5f0719ab2647e0d8c51f36b92a4d7e80c1f5a3b6d29',
+  known: null,
+};
+
+export const people = {
+  fingerprint: '2e7d40c1f5a39b68d0c4e1b75f82a96370d5b8e4c1fa2963d7085be4a1c9f360',
+  approvers: [
+    {
+      fingerprint: '9c1e5b7d20f84a36e8d3c5f0719ab2647e0d8c51f36b92a4d7e80c1f5a3b6d29',
+      name: 'Dana Reyes',
+    },
+  ],
+  byHand: true,
+  desk: [
+    { fingerprint: '71b9e3a05c8d24f6907be15d3ca86f420e9d7c51b83fa6240d5c9e7183fb46a2', name: 'Robin Okafor' },
+  ],
 };

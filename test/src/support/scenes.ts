@@ -267,6 +267,14 @@ export const scenes: Record<string, FakeOptions> = {
       },
     }),
   },
+  'second-person': {
+    state: data.appState({ approval: { wanted: data.wantedAct, held: [] } }),
+  },
+  'second-person-approved': {
+    state: data.appState({
+      approval: { wanted: null, held: [{ by: 'Dana Reyes (dana, desk-09)', act: data.wantedAct }] },
+    }),
+  },
   'passphrase-missing': {
     state: data.appState({ managed: { passphraseRequired: true }, passphraseMissing: true }),
   },
