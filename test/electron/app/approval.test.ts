@@ -1,12 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { CallInput, CallName, CallOutput } from '../../../electron/contract/calls.ts';
 import { newXorKey, obscureText, type ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { ManagedSettings } from '../../../electron/contract/models/app.ts';
-import type { Opening } from '../../../electron/platform/platform.ts';
+import type { Opening, Platform } from '../../../electron/platform/platform.ts';
 import { verifyEvidence } from '../../../scripts/verify-evidence.ts';
-import { codeOf, valueOf } from '../../support/batch-app.ts';
+import { codeOf, detokenize, plainExport, planOf, valueOf } from '../../support/batch-app.ts';
 import { openWholeApp, type WholeApp } from '../../support/whole-app.ts';
 
 /* Two people, each with a home and a keychain of their own, through the calls that their windows make. */
@@ -17,12 +17,17 @@ const secret = (text: string): ObscuredText => {
   return { xorKey, obscured: obscureText(text, xorKey) };
 };
 
-async function person(user: string, machine: string, managed: ManagedSettings = {}) {
+async function person(
+  user: string,
+  machine: string,
+  managed: ManagedSettings = {},
+  platform: Partial<Platform> = {},
+) {
   let open: (opening: Opening) => void = () => undefined;
   const app = await openWholeApp({
     managed,
     options: { person: { user, machine } },
-    platform: { onOpen: (listener) => ((open = listener), () => undefined) },
+    platform: { onOpen: (listener) => ((open = listener), () => undefined), ...platform },
   });
   onTestFinished(() => app.close());
   const ask = async <N extends CallName>(call: N, input: CallInput<N>): Promise<CallOutput<N>> =>
@@ -195,4 +200,79 @@ test('at one desk: what is approved is done once', async () => {
   const { verdict, text } = await evidenceOf(anna);
   expect(verdict).toBe('valid');
   expect(text).toContain('Bert (Bert, desk-1, at the same desk)');
+});
+
+test('an export: the same once more is written, another form or another reason is not', async () => {
+  const bert = await person('bert', 'desk-2');
+  const { fingerprint } = await bert.ask('approval.people', {});
+  const anna = await person('anna', 'desk-1', {
+    secondPerson: ['export from 2'],
+    approvers: [`${fingerprint} Bert Vogel`],
+  });
+  await startService(anna.app);
+  const { definition, token } = await anna.ask('lookup.sample', {});
+  const file = path.join(anna.app.home, 'tokens.csv');
+  fs.writeFileSync(file, `card\n${token}\n${token}\n${token}\n`);
+  const { sourceId } = await anna.ask('batch.drop', { reference: file });
+  const plan = planOf([detokenize(0, { policy: 'analyst', definition })]);
+  const { jobId } = await anna.ask('batch.start', { sourceId, plan, grounds: null });
+  await vi.waitFor(async () => expect((await anna.ask('batch.jobs', {}))[0]?.state).toBe('finished'), 20_000);
+  const choice = { ...plainExport, jobId, content: 'cleartext' as const, grounds };
+  expect(codeOf(await anna.app.ask('batch.export', choice))).toBe('approval.needed');
+  await anna.ask('approval.writeRequest', {});
+
+  bert.app.choose(anna.written('approval-request'));
+  const opened = await bert.ask('approval.choose', {});
+  expect(opened?.act).toMatchObject({
+    rows: 3,
+    values: 3,
+    columns: ['card'],
+    job: jobId,
+    reason: 'Fraud review',
+  });
+  // Bert has the same file.
+  const { sourceId: own } = await bert.ask('batch.drop', { reference: file });
+  expect((await bert.ask('batch.hash', { sourceId: own })).sha256).toBe(opened?.act.source?.sha256);
+  await bert.ask('approval.answer', { decision: 'approved', passphrase: secret('') });
+  anna.app.choose(bert.written('approval-answer'));
+  await anna.ask('approval.choose', {});
+
+  for (const other of [
+    { format: 'workbook' as const },
+    { safety: 'spreadsheet' as const },
+    { grounds: { ...grounds, reason: 'Refund' } },
+    { grounds: { ...grounds, caseReference: 'D-2' } },
+    { rows: 'matches' as const },
+    { encoding: 'utf-16le' as const },
+  ])
+    expect(codeOf(await anna.app.ask('batch.export', { ...choice, ...other }))).toBe('approval.needed');
+  const before = fs.statSync(file);
+  fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace('card', 'CARD'));
+  expect(codeOf(await anna.app.ask('batch.export', choice))).not.toBe('ok');
+  fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace('CARD', 'card'));
+  fs.utimesSync(file, before.atime, before.mtime);
+  expect(codeOf(await anna.app.ask('batch.export', choice))).toBe('ok');
+  expect(codeOf(await anna.app.ask('batch.export', choice))).toBe('approval.needed');
+  const { verdict, text } = await evidenceOf(anna);
+  expect(verdict).toBe('valid');
+  expect(text).toContain('Bert Vogel (bert, desk-2)');
+});
+
+test('a dialog for a request that is open when the app locks writes nothing', async () => {
+  const asked = Promise.withResolvers<null>();
+  const anna = await person(
+    'anna',
+    'desk-1',
+    { secondPerson: ['reveal'] },
+    { chooseTarget: () => (asked.resolve(null), new Promise(() => undefined)) },
+  );
+  await startService(anna.app);
+  expect(await reveal(anna.app, await lookUp(anna.app))).toBe('approval.needed');
+  const request = anna.app.ask('approval.writeRequest', {});
+  await asked.promise;
+  await anna.ask('lock.now', {});
+  expect(codeOf(await request)).toBe('app.locked');
+  await anna.ask('lock.unlock', { passphrase: secret('') });
+  // What was refused is forgotten with the lock.
+  expect(codeOf(await anna.app.ask('approval.writeRequest', {}))).toBe('approval.none');
 });

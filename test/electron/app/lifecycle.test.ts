@@ -45,6 +45,7 @@ function open() {
     pages: {
       administration: { forget: step('administration') },
       assistant: { forgetAllExamples: step('examples') },
+      approval: { forget: step('approval') },
       connectionPage: { forgetRemoved: step('removed') },
     },
     state: { changed: () => undefined },
@@ -63,7 +64,8 @@ test('a lock ends sessions and administration, hides, clears, forgets and is rec
   const { steps, set } = open();
   set(true);
   expect(steps.sort()).toEqual([
-    ...['administration', 'audit Lock', 'clipboard', 'examples', 'hide locked', 'removed', 'sessions'],
+    ...['administration', 'approval', 'audit Lock', 'clipboard', 'examples', 'hide locked', 'removed'],
+    'sessions',
   ]);
 });
 
