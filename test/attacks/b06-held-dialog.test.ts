@@ -96,6 +96,8 @@ beforeAll(async () => {
   }
   valueOf(await app.ask('compare.files', { sides, write: false }));
   valueOf(await app.ask('inventory.drop', { references }));
+  const cell = { in: 'batch', jobId: ids.job, row: 1, column: 0 } as const;
+  valueOf(await app.ask('story.look', { of: cell, caseReference: 'C-1' }));
 }, 60_000);
 afterAll(async () => {
   await app.close();
@@ -146,6 +148,7 @@ const held: { readonly [N in CallName]?: [input: () => CallInput<N>, chosen: () 
   'reports.evidence': [() => ({ caseReference: 'C-1' }), () => target('evidence.json')],
   'reports.export': [() => ({ reportId: ids.report }), () => target('report.csv')],
   'reports.exportChart': [() => ({ reportId: ids.report, png }), () => target('chart.png')],
+  'story.save': [() => ({}), () => target('story.csv')],
 };
 const names = Object.keys(held) as (keyof typeof held)[];
 

@@ -98,7 +98,7 @@ export const definitionsOf = ({
   definition,
   inside,
 }: Pick<ColumnPlan, 'definition' | 'inside'>): string[] => [
-  ...new Set([definition, ...Object.values(inside?.definitions ?? {})]),
+  ...new Set([definition, ...Object.values(inside?.definitions ?? {}).filter((name) => name !== undefined)]),
 ];
 
 /** The plan under other policies. Failure: plan.column-unknown. */

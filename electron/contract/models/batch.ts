@@ -7,7 +7,7 @@ import { archive, packed } from './packed.ts';
 import { maxRowsAbove, maxRowsBelow } from '../place-limits.ts';
 import { grounds } from './lookup.ts';
 import { recordLayout } from './records.ts';
-import { markPattern, valueKinds } from '../value-kinds.ts';
+import { markPattern, type ValueKind, valueKinds } from '../value-kinds.ts';
 import { cellState, rowFilter, rowsView } from './rows.ts';
 
 /** A file (or pasted rows) opened for a batch. The window has this handle; only main knows the path. */
@@ -257,6 +257,12 @@ const matchParts = z.discriminatedUnion('by', [
 ]);
 export type MatchParts = z.infer<typeof matchParts>;
 
+/** A member for each kind: a record of them would take `__proto__` for none. */
+const definitionsInside = Object.fromEntries(valueKinds.map((kind) => [kind, name.optional()])) as Record<
+  ValueKind,
+  z.ZodOptional<typeof name>
+>;
+
 const mark = z.string().regex(markPattern);
 /** What stands around a token in a text. */
 export const marks = z.strictObject({ open: mark, close: mark });
@@ -282,7 +288,7 @@ export const columnPlan = z.strictObject({
     .strictObject({
       ...marks.shape,
       /** By the kind of value, what it is tokenized as; the kinds without one stay. `definition` is one of these. */
-      definitions: z.partialRecord(z.enum(valueKinds), name),
+      definitions: z.strictObject(definitionsInside),
     })
     .optional(),
 });

@@ -164,7 +164,9 @@ export const definitionNames = ({
   definition,
   inside,
 }: Pick<ColumnPlan, 'definition' | 'inside'>): string[] =>
-  inside === undefined ? [definition] : [...new Set(Object.values(inside.definitions))];
+  inside === undefined
+    ? [definition]
+    : [...new Set(Object.values(inside.definitions).filter((name) => name !== undefined))];
 
 /** What its cells are: texts, where values stand inside them. */
 export const kindOfCells = (

@@ -35,7 +35,7 @@ export function insidePlan(
   before: InsidePlan | undefined,
   app: Pick<AppStore, 'definitions'>,
 ): Partial<Pick<ColumnPlan, 'definition' | 'inside'>> {
-  const definitions: Partial<Record<ValueKind, string>> = { ...before?.definitions };
+  const definitions: { [K in ValueKind]?: string | undefined } = { ...before?.definitions };
   if (before === undefined)
     for (const kind of valueKinds) {
       const isChosen = app.definitions.some(
