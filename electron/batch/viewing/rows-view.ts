@@ -255,6 +255,11 @@ async function buildList(
   const chunks = rows.entries.length;
   const { version } = rows;
   const columns = 1 + Math.max(-1, ...seen.map(({ column }) => sourceOf(rows.view, column)));
+  // Their numbers alone: nothing is read for them.
+  if (filter === 'all' && seen.length === 0) {
+    const numbers = await allNumbers(rows);
+    return done({ key, version, rows: numbers, chunks });
+  }
   const looked = await lookAtRows(
     rows,
     (loaded, index) => {
@@ -276,6 +281,15 @@ async function buildList(
   if (look.signal.aborted) return failed('service.cancelled');
   look.report(1);
   return done({ key, version, rows: order ?? inSourceOrder, chunks });
+}
+
+async function allNumbers({ entries }: Pick<JobRows, 'entries'>): Promise<Uint32Array> {
+  const first = entries[0]?.start.row ?? 0;
+  const numbers = new Uint32Array((entries.at(-1)?.end.row ?? first) - first);
+  await inSlices(numbers.length, (from, to) => {
+    for (let at = from; at < to; at++) numbers[at] = first + at;
+  });
+  return numbers;
 }
 
 /** The positions in a list of the rows in which some cell contains a text. */
