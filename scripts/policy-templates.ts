@@ -51,6 +51,7 @@ const examples: Record<ManagedName, unknown> = {
   maxMatchAnswersPerDay: 100_000,
   maxExpressionsPerDay: 3,
   maxGuessesPerDay: 10_000,
+  maxMovedPerDay: 500_000,
   secondPerson: ['export from 100 in production', 'match in production'],
   approvers: ['9c1e5b7d20f84a36e8d3c5f0719ab2647e0d8c51f36b92a4d7e80c1f5a3b6d29 Dana Reyes'],
   allowedHosts: ['tokens.example.com', '*.eu.example.com'],

@@ -30,7 +30,7 @@ export async function readDayCounts({
   readonly now: Date;
 }): Promise<DayCounts> {
   const [begin, end] = [since.getTime(), since.getTime() + dayMs];
-  const sums = { reveals: 0, copies: 0, exportedRows: 0, matchAnswers: 0, guesses: 0 };
+  const sums = { reveals: 0, copies: 0, exportedRows: 0, matchAnswers: 0, guesses: 0, moved: 0 };
   const expressions = new Set<string>();
   const alike = new Map<string, number>();
   const ended = new Set<number>();

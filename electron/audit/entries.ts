@@ -166,7 +166,7 @@ const maxLinesRead = 100_000;
 /** Entries are in the order of time, unless the computer's clock was moved. */
 const clockTolerance = 86_400_000;
 
-const cleartextActs = ['Reveal', 'Copy', 'Match', 'Guess', 'Export', 'ExportReport', 'Evidence'];
+const cleartextActs = ['Reveal', 'Copy', 'Match', 'Guess', 'Move', 'Export', 'ExportReport', 'Evidence'];
 const changes = new Set([
   ...['SaveConnection', 'RemoveConnection', 'UndoRemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
   'ChangedOutside',

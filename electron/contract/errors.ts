@@ -155,6 +155,7 @@ export const failureCodes = [
   'plan.tokens-again', // what is to be tokenized was exported as tokens by this app; `column`: its number
   'plan.definition-unknown',
   'plan.policy-unknown',
+  'plan.move-within', // a move to the connection that the values are of
   'pattern.forbidden', // the administrator does not allow batches to match
   'pattern.invalid',
   'pattern.unsupported', // lookaround, backreference

@@ -72,6 +72,16 @@ export type CleartextAct =
       /** How many of them are beyond what is free. */
       readonly guesses: number;
       readonly confirmsRows: boolean;
+    })
+  | (Act & {
+      /** Values go from one connection to another: main holds them in clear in between, and another service gets them. */
+      readonly action: 'Move';
+      readonly rows: number;
+      /** How many columns are moved. */
+      readonly columns: number;
+      /** Names of where to. */
+      readonly to: readonly string[];
+      readonly confirmsRows: boolean;
     });
 
 /** What an act adds to the counts of the day. */
@@ -87,6 +97,8 @@ export function countedOf(act: CleartextAct, expressions: readonly string[]): Co
       return { matchAnswers: act.rows * act.patterns.length, expressions: [...expressions] };
     case 'Guess':
       return { guesses: act.guesses };
+    case 'Move':
+      return { moved: act.rows * act.columns };
   }
 }
 
@@ -102,5 +114,7 @@ export function valuesOf(act: CleartextAct): number {
       return act.rows * act.patterns.length;
     case 'Guess':
       return act.guesses;
+    case 'Move':
+      return act.rows * act.columns;
   }
 }

@@ -29,7 +29,8 @@ export interface CleartextSteps<V, T> {
 }
 
 /**
- * The one way to a value in clear: reveal, copy, export, a match that tells more than the mask, guessing. One order for all:
+ * The one way to a value in clear: reveal, copy, export, a match that tells more than the mask, guessing, a move
+ * to another connection. One order for all:
  * the rules (a reason of the list, a case, the row count typed in production, how a file may be written, a second person)
  * → the day's limit → the second person's answer is taken → a line in the audit log with what it counts, on the disk → the act, which gives nothing before the log's end and the
  * day's counts are in the keychain → its end in the log, and a reveal or copy that gave nothing is not counted.
@@ -246,5 +247,7 @@ function lineOf(act: CleartextAct, fingerprints: readonly string[]) {
         rows: act.rows,
         note: `${act.guesses} values of masks that many others have`,
       };
+    case 'Move':
+      return { ...line, rows: act.rows, note: `to ${act.to.join('; ')}` };
   }
 }

@@ -50,6 +50,7 @@ export const defaultLimits: DisclosureLimits = {
   matchAnswers: null,
   expressions: 3,
   guesses: 10_000,
+  moved: null,
 };
 
 /** The day's limits: the administrator's where there is one. */
@@ -61,6 +62,7 @@ export function disclosureLimitsOf(managed: ManagedSettings): DisclosureLimits {
     matchAnswers: managed.maxMatchAnswersPerDay ?? defaultLimits.matchAnswers,
     expressions: managed.maxExpressionsPerDay ?? defaultLimits.expressions,
     guesses: managed.maxGuessesPerDay ?? defaultLimits.guesses,
+    moved: managed.maxMovedPerDay ?? defaultLimits.moved,
   };
 }
 
@@ -98,6 +100,7 @@ export const noCounts: DisclosureCounts = {
   matchAnswers: 0,
   expressions: 0,
   guesses: 0,
+  moved: 0,
 };
 const kinds = Object.keys(noCounts) as DisclosureKind[];
 const isAmount = (kind: DisclosureKind): kind is keyof Day['amounts'] => kind !== 'expressions';

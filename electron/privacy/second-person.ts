@@ -47,6 +47,7 @@ const countOf: Readonly<Record<CleartextAct['action'], Exclude<DisclosureKind, '
   Export: 'exportedRows',
   Match: 'matchAnswers',
   Guess: 'guesses',
+  Move: 'moved',
 };
 
 /** More than anybody has under way; the oldest goes. */

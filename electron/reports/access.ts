@@ -4,7 +4,14 @@ import { type Access, accessColumns } from '../contract/models/report.ts';
 type AccessRow = Access['rows'][number];
 
 /** What gives a person a value in clear, or tells them about one. */
-const acts = new Set<string>(['Reveal', 'Copy', 'Match', 'Guess', 'Export'] satisfies AccessRow['act'][]);
+const acts = new Set<string>([
+  'Reveal',
+  'Copy',
+  'Match',
+  'Guess',
+  'Move',
+  'Export',
+] satisfies AccessRow['act'][]);
 const maxRows = 5_000;
 /** Ordinary hours: from seven to seven, Monday to Friday, of the computer's own time. */
 const dayBegins = 7;

@@ -217,6 +217,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       if (!admitted.ok) return admitted;
     }
     const target = 'target' in batchCall ? batchCall.target : null;
+    // No service knows a definition of another: see `movingClient`.
+    if (target?.connection !== undefined) return failed('call.failed');
     const pattern = 'pattern' in batchCall ? batchCall.pattern : null;
     const names: Record<string, string> = profile.operations[operation].request;
     const addressNames = namesOf(definition, target);

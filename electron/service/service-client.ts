@@ -122,6 +122,8 @@ export interface BatchAnswer {
 export interface Target {
   readonly policy: string;
   readonly definition: string;
+  /** Of another service: no client translates to it, see `movingClient`. */
+  readonly connection?: string | undefined;
 }
 
 export type BatchCall =

@@ -62,7 +62,7 @@ const patternWords: Readonly<Record<string, string>> = {
   allowedHosts:
     'a host in small letters without scheme, port and path, such as tokens.example.com or *.example.com',
   secondPerson:
-    'reveal, copy, export, match or guess, then if wanted "from" and a number, then if wanted "in" and development, test or production, such as export from 100 in production',
+    'reveal, copy, export, match, guess or move, then if wanted "from" and a number, then if wanted "in" and development, test or production, such as export from 100 in production',
   approvers:
     'a fingerprint of 64 hexadecimal digits in small letters, a space, and a name of 2 to 60 characters',
   connectionsSigners: 'a fingerprint of 64 hexadecimal digits in small letters',

@@ -14,6 +14,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   Reveal: ['Revealed', 'Reveal'],
   Copy: ['Cleartext copied', 'Cleartext copy'],
   Match: ['Expression matched', 'Expression match'],
+  Move: ['Moved to another connection', 'Move to another connection'],
   Guess: ['Values of one mask tokenized', 'Tokenizing values of one mask'],
   Export: ['Exported', 'Export'],
   ExportReport: ['Report exported', 'Report export'],

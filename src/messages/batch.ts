@@ -260,6 +260,8 @@ export const batchMessages = {
       `This connection has no policy ${f.policy ?? 'of that name'}.`,
       'Choose another or add it under Connections.',
     ),
+  'plan.move-within': () =>
+    message('A move goes to another connection. This one is the same.', 'Choose Translate within it.'),
   'pattern.forbidden': () =>
     message('Your administrator does not allow batches to match values.', 'Ask your administrator.'),
   'pattern.invalid': () =>

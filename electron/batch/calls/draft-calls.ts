@@ -4,7 +4,6 @@ import { done, failed, type Failure, type Outcome } from '../../contract/errors.
 import type { Plan, Preflight } from '../../contract/models/batch.ts';
 import type { Connection } from '../../contract/models/connection.ts';
 import { restoreText } from '../../contract/obscured.ts';
-import type { ServiceClient } from '../../service/service-client.ts';
 import type { Cleartext } from '../../util/cleartext.ts';
 import type { BatchOptions } from '../options.ts';
 import type { OwnTokens } from '../output/own-tokens.ts';
@@ -14,13 +13,14 @@ import { disclosedRows } from '../planning/disclosed.ts';
 import { disclosingActs } from '../planning/disclosing-acts.ts';
 import { fittingValues } from '../planning/inside-cells.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
-import { checkPlan, type Counted, type Draft, patternsOf } from '../planning/plan.ts';
+import { checkPlan, type Counted, type Draft, isMove, patternsOf } from '../planning/plan.ts';
 import { countedOf, type ForeseenGuesses, runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns } from '../reading/columns.ts';
 import { noticedRows, preview } from '../reading/preview.ts';
 import { checkRecordEnd, type Format } from '../reading/read-rows.ts';
 import { createSources, type OpenSource, type Sources } from '../reading/sources.ts';
 import { createSpread } from '../running/brake.ts';
+import { type BatchClient, clientFor } from '../running/moving-client.ts';
 import { identifyRun, type RunIdentity } from '../running/run-identity.ts';
 
 export type DraftCalls = Pick<
@@ -76,7 +76,10 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     if (!opened.ok) return opened;
     const format = await sources.format(sourceId, plan.reading);
     if (!format.ok) return format;
-    const work = checkPlan(plan, format.value.width, connection);
+    const work = checkPlan(plan, format.value.width, {
+      connection,
+      find: (id) => connections.find(id),
+    });
     if (!work.ok) return work;
     const whole = await checkRecordEnd(opened.value.bytes, format.value);
     if (!whole.ok) return whole;
@@ -110,10 +113,10 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
   async function checkWithClient(
     sourceId: string,
     plan: Plan,
-  ): Promise<Outcome<{ draft: Draft; client: ServiceClient }>> {
+  ): Promise<Outcome<{ draft: Draft; client: BatchClient }>> {
     const draft = await check(sourceId, plan);
     if (!draft.ok) return draft;
-    const client = await clients.for(draft.value.connection.id);
+    const client = await clientFor(clients, draft.value.connection.id, draft.value.work);
     return client.ok ? done({ draft: draft.value, client: client.value }) : client;
   }
 
@@ -121,7 +124,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
   async function runWholePreflight(
     sourceId: string,
     { opened, format, work, connection }: Draft,
-    { batchSize, rules }: Pick<ServiceClient, 'batchSize' | 'rules'>,
+    { batchSize, rules }: Pick<BatchClient, 'batchSize' | 'rules'>,
     abort = new AbortController(),
   ): Promise<Outcome<Preflight>> {
     preflights.get(sourceId)?.abort();
@@ -323,7 +326,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       const guesses = Math.min(draft.counted?.guesses ?? 0, rows);
       const where = { jobId, connection, environment };
       const acts = disclosingActs({
-        ...{ work, ...where, grounds, rows, guesses, confirmsRows: false },
+        ...{ work, ...where, grounds, rows, guesses, confirmsRows: false, connections },
         columns: columns.map(({ name }) => name),
         disclosed: (of) =>
           disclosedRows({
@@ -335,7 +338,8 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
           }),
       });
       return options.gate.openAll(acts, () => {
-        if (guesses > 0) options.guesses.allow(jobId, guesses);
+        const moves = work.filter(isMove).length;
+        if (guesses > 0 || moves > 0) options.guesses.allow(jobId, guesses + rows * moves);
         return tryRows({ chunk, view, client, jobId });
       });
     },

@@ -8,6 +8,7 @@ import { sha256Of } from '../../storage/byte-source.ts';
 import type { MappingCalls, Mappings } from '../mappings.ts';
 import type { BatchOptions } from '../options.ts';
 import { checkExport, exportJob, type ReceiptParts } from '../output/export.ts';
+import { isMove } from '../planning/plan.ts';
 import { createRemainingChecks } from '../output/remaining.ts';
 import type { OwnTokens } from '../output/own-tokens.ts';
 import type { UnfinishedExports } from '../output/unfinished-exports.ts';
@@ -141,7 +142,7 @@ export function createJobCalls(
     const meant = await drafts.checkTokens(draft, mayBeTokens);
     if (!meant.ok) return meant;
     // Without a reason nothing is counted or stored.
-    const isDisclosing = draft.work.some((column) => column.isDisclosing);
+    const isDisclosing = draft.work.some((column) => column.isDisclosing || isMove(column));
     if (isDisclosing && grounds === null) return failed('reveal.reason-required');
     const counted = isDisclosing ? await drafts.count(draft) : done(draft.counted);
     if (!counted.ok) return counted;
@@ -211,10 +212,18 @@ export function createJobCalls(
       command(jobId, async (job) => {
         const connection = options.connections.find(job.spec.connectionId);
         if (!connection.ok) return connection;
-        const { policies } = connection.value;
+        const policiesOf = (id: string | undefined): readonly string[] => {
+          const found = id === undefined ? connection : options.connections.find(id);
+          return found.ok ? found.value.policies : [];
+        };
         const unknown = changes
-          .flatMap(({ policy, targetPolicy }) => [policy, targetPolicy ?? policy])
-          .find((policy) => !policies.includes(policy));
+          .flatMap(({ column, policy, targetPolicy }) => {
+            const planned = job.spec.plan.columns.find((one) => one.column === column);
+            const isKnown = policiesOf(undefined).includes(policy);
+            if (!isKnown || targetPolicy === null) return isKnown ? [] : [policy];
+            return policiesOf(planned?.target?.connection).includes(targetPolicy) ? [] : [targetPolicy];
+          })
+          .at(0);
         return unknown === undefined
           ? job.changePolicy(changes, grounds)
           : failed('plan.policy-unknown', { policy: unknown });

@@ -1,6 +1,6 @@
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { RowsPage } from '../../contract/models/rows.ts';
-import type { ServiceClient } from '../../service/service-client.ts';
+import type { BatchClient } from '../running/moving-client.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import { runChunks } from '../running/run-chunks.ts';
@@ -13,7 +13,7 @@ export interface TryRowsOptions {
   /** The rows, as `firstRows` has them. */
   readonly chunk: Chunk;
   readonly view: View;
-  readonly client: ServiceClient;
+  readonly client: BatchClient;
   /** Stands for a job's ID in the audit log. */
   readonly jobId: string;
 }

@@ -1,9 +1,11 @@
 import type { Outcome } from '../../contract/errors.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
 import type { CleartextAct, Disclosed } from '../../privacy/act.ts';
+import type { Connections } from '../../connections/store.ts';
+import type { BatchCall } from '../../service/service-client.ts';
 import type { ColumnWork } from './column-work.ts';
 import { columnName } from './disclosed.ts';
-import { definitionsOf, patternsOf } from './plan.ts';
+import { definitionsOf, isMove, patternsOf } from './plan.ts';
 
 interface SendOptions {
   readonly work: readonly ColumnWork[];
@@ -17,6 +19,7 @@ interface SendOptions {
   readonly guesses: number;
   /** Whether the row count has to be typed in production. */
   readonly confirmsRows: boolean;
+  readonly connections: Pick<Connections, 'find'>;
   /** Names of all columns. */
   readonly columns: readonly string[];
   /** The rows that are sent, for a second person. */
@@ -25,13 +28,14 @@ interface SendOptions {
 
 /**
  * The acts of whatever sends this work: an answer to an expression that tells more than the mask is treated as cleartext,
- * and so are many tokens of one mask. None for all other work: it is sent unrecorded.
+ * and so are many tokens of one mask, and a move to another connection. None for all other work: it is sent unrecorded.
  */
 export function disclosingActs({
   work,
   jobId,
   guesses,
   columns: names,
+  connections,
   disclosed,
   ...act
 }: SendOptions): CleartextAct[] {
@@ -43,6 +47,8 @@ export function disclosingActs({
     job: jobId,
   });
   const matches = work.filter(({ isDisclosing }) => isDisclosing);
+  const moves = work.filter(isMove);
+  const targets = [...new Set(moves.map(({ values: [{ call }] }) => describeTarget(call, connections)))];
   const tokenized = work.filter(({ plan }) => plan.operation === 'tokenize');
   const patterns = patternsOf(matches);
   return [
@@ -67,5 +73,26 @@ export function disclosingActs({
           },
         ]
       : []),
+    ...(moves.length > 0
+      ? [
+          {
+            ...of(
+              moves,
+              targets.map((target) => `to ${target}`),
+            ),
+            action: 'Move' as const,
+            columns: moves.length,
+            to: targets,
+          },
+        ]
+      : []),
   ];
+}
+
+function describeTarget(call: BatchCall, { find }: Pick<Connections, 'find'>): string {
+  if (!('target' in call)) return '';
+  const { connection = '', policy, definition } = call.target;
+  const found = find(connection);
+  const where = found.ok ? `${found.value.name} (${found.value.environment})` : connection;
+  return `${where}, ${policy}, ${definition}`;
 }

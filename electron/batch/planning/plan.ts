@@ -1,6 +1,7 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { matchExpression, type MatchExpression } from '../../contract/match-expression.ts';
 import type { ColumnPlan, Notice, Plan, PolicyChange, Reading } from '../../contract/models/batch.ts';
+import type { Connections } from '../../connections/store.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import { columnOperations, givenBy } from '../../contract/operations.ts';
 import { definedAs, type ValueKind, valueKinds } from '../../contract/value-kinds.ts';
@@ -13,6 +14,15 @@ import type { Position } from '../storing/journal.ts';
 import type { OpenSource } from '../reading/sources.ts';
 import type { ColumnWork, InsideWork, ValueWork } from './column-work.ts';
 import { showMarked } from './inside-cells.ts';
+
+/** Whether the values of a column go to another connection, in clear in between. */
+export const isMove = ({ call }: Pick<ColumnWork, 'call'>): boolean =>
+  'target' in call && call.target.connection !== undefined;
+
+/** The connections that values are moved to. */
+export const targetsOf = (work: readonly Pick<ColumnWork, 'call'>[]): string[] => [
+  ...new Set(work.flatMap(({ call }) => ('target' in call ? [call.target.connection ?? []].flat() : []))),
+];
 
 /** A source with a plan that fits it and the connection in use. */
 export interface Draft {
@@ -193,9 +203,13 @@ export function showResult(
  * A plan against the source's width and the connection's lists. Its expressions are not checked here: see `Parser`.
  * At most one expression a definition may tell more than the mask: several at once would be several bits of a value.
  * Failures: plan.empty, plan.column-unknown, plan.definition-unknown, plan.policy-unknown, pattern.invalid where there is none,
- * pattern.too-many.
+ * pattern.too-many, plan.move-within, connection.unknown.
  */
-export function checkPlan(plan: Plan, width: number, connection: Connection): Outcome<ColumnWork[]> {
+export function checkPlan(
+  plan: Plan,
+  width: number,
+  { connection, find }: { readonly connection: Connection; readonly find: Connections['find'] },
+): Outcome<ColumnWork[]> {
   const work: ColumnWork[] = [];
   const seen = new Set<number>();
   const disclosed = new Set<string>();
@@ -216,10 +230,14 @@ export function checkPlan(plan: Plan, width: number, connection: Connection): Ou
     if (column.operation === 'translate') {
       const { target } = column;
       if (target === null) return failed('plan.definition-unknown');
-      if (kindOf(connection, target.definition) === null) {
+      // Within one connection the service translates: nothing is in clear for it.
+      if (target.connection === connection.id) return failed('plan.move-within');
+      const other = target.connection === undefined ? done(connection) : find(target.connection);
+      if (!other.ok) return other;
+      if (kindOf(other.value, target.definition) === null) {
         return failed('plan.definition-unknown', { definition: target.definition });
       }
-      if (!connection.policies.includes(target.policy)) {
+      if (!other.value.policies.includes(target.policy)) {
         return failed('plan.policy-unknown', { policy: target.policy });
       }
     }

@@ -71,7 +71,16 @@ export interface JobList {
 
 export type JobListOptions = Pick<
   BatchOptions,
-  'folder' | 'clients' | 'clock' | 'gate' | 'guesses' | 'keychain' | 'managed' | 'platform' | 'inFlight'
+  | 'folder'
+  | 'clients'
+  | 'clock'
+  | 'connections'
+  | 'gate'
+  | 'guesses'
+  | 'keychain'
+  | 'managed'
+  | 'platform'
+  | 'inFlight'
 >;
 
 /** Read at the same time when the app starts. */

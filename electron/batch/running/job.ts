@@ -7,7 +7,7 @@ import type { BatchOptions } from '../options.ts';
 import { disclosedRows } from '../planning/disclosed.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
 import { disclosingActs } from '../planning/disclosing-acts.ts';
-import { changePolicies } from '../planning/plan.ts';
+import { changePolicies, isMove } from '../planning/plan.ts';
 import {
   keyAccount,
   maskedColumnsOf,
@@ -25,6 +25,7 @@ import { failedChunks, remainingChunks, type JobSource } from './job-source.ts';
 import { hasWholeSource, isComplete } from './progress.ts';
 import { finalFailures, retryDelay } from './outages.ts';
 import { runChunks, type RunControl } from './run-chunks.ts';
+import { clientFor } from './moving-client.ts';
 import { readStoredAnswers } from './stored-answers.ts';
 
 const defaultInFlight = 8;
@@ -65,7 +66,15 @@ export class BatchJob {
   readonly #record: JobRecord;
   readonly #options: Pick<
     BatchOptions,
-    'clients' | 'clock' | 'gate' | 'guesses' | 'keychain' | 'managed' | 'platform' | 'inFlight'
+    | 'clients'
+    | 'clock'
+    | 'connections'
+    | 'gate'
+    | 'guesses'
+    | 'keychain'
+    | 'managed'
+    | 'platform'
+    | 'inFlight'
   >;
   #run: { control: RunControl; abort: AbortController; ended: Promise<void> } | null = null;
   #starting: Promise<null> | null = null;
@@ -82,7 +91,15 @@ export class BatchJob {
   constructor(
     options: Pick<
       BatchOptions,
-      'clients' | 'clock' | 'gate' | 'guesses' | 'keychain' | 'managed' | 'platform' | 'inFlight'
+      | 'clients'
+      | 'clock'
+      | 'connections'
+      | 'gate'
+      | 'guesses'
+      | 'keychain'
+      | 'managed'
+      | 'platform'
+      | 'inFlight'
     >,
     folder: string,
     spec: JobSpec,
@@ -245,12 +262,16 @@ export class BatchJob {
       const prepared = await (prepare?.() ?? done(null));
       if (!prepared.ok) return prepared;
       if (guesses > 0) this.#options.guesses.allow(jobId, guesses);
+      // Nobody guesses with what another service says: the reason for the move is the one for its values.
+      const moves = this.work.filter(isMove).length;
+      if (moves > 0) this.#options.guesses.allow(jobId, rows * moves);
       return this.#startRun(mode, merged);
     };
     const { columns, connectionId, plan, sourceName: name, spool } = this.spec;
     const where = { jobId, connection, environment };
     const acts = disclosingActs({
       ...{ work: this.work, ...where, grounds, rows, guesses, confirmsRows, columns },
+      connections: this.#options.connections,
       disclosed: (of) =>
         disclosedRows({
           ...{ ...of, name, isFile: spool === null },
@@ -277,9 +298,9 @@ export class BatchJob {
 
   async #startRun(mode: RunMode, merged?: MendedRows): Promise<Outcome<null>> {
     const { spec } = this;
-    const client = await this.#options.clients.for(spec.connectionId);
+    const client = await clientFor(this.#options.clients, spec.connectionId, this.work);
     if (!client.ok) {
-      return client.failure.code === 'connection.unknown'
+      return client.failure.code === 'connection.unknown' && client.failure.subject === undefined
         ? failed('connection.unknown', { ...client.failure, subject: spec.connectionName })
         : client;
     }

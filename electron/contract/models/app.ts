@@ -91,7 +91,7 @@ const fingerprint = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** `export`, `export from 100`, `export from 100 in production`. */
 export const secondPersonPattern =
-  /^(reveal|copy|export|match|guess)(?: from ([1-9][0-9]{0,8}))?(?: in (development|test|production))?$/;
+  /^(reveal|copy|export|match|guess|move)(?: from ([1-9][0-9]{0,8}))?(?: in (development|test|production))?$/;
 const secondPersonRule = z.string().regex(secondPersonPattern);
 const approver = z.string().regex(/^[0-9a-f]{64} \S.{0,58}\S$/);
 
@@ -133,12 +133,13 @@ export const managedSettings = z
     maxGuessesPerDay: limit.describe(
       'Values a person may tokenize in a day of masks that many other values of the day have.',
     ),
+    maxMovedPerDay: limit.describe('Values a person may move in a day from one connection to another.'),
     secondPerson: z
       .array(secondPersonRule)
       .min(1)
       .max(20)
       .describe(
-        'Acts that a second person has to approve, such as "export from 100 in production": reveal, copy, export, match or guess; from how many of a day on, and in which environment.',
+        'Acts that a second person has to approve, such as "export from 100 in production": reveal, copy, export, match, guess or move; from how many of a day on, and in which environment.',
       ),
     approvers: z
       .array(approver)

@@ -6,7 +6,7 @@ import { caseReference, count, id, instant, reason } from './fields.ts';
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const text = z.string().max(1_000);
 
-export const approvalActions = ['Reveal', 'Copy', 'Export', 'Match', 'Guess'] as const;
+export const approvalActions = ['Reveal', 'Copy', 'Export', 'Match', 'Guess', 'Move'] as const;
 
 const signature = z.strictObject({
   algorithm: z.literal('Ed25519'),
@@ -25,8 +25,8 @@ export type ApprovalPerson = z.infer<typeof person>;
 
 /** What is asked for. An answer is good for acts that have all of these members alike, and for no other. */
 export const approvalAct = z.strictObject({
-  /** Two where one batch does both. */
-  actions: z.array(z.enum(approvalActions)).min(1).max(2),
+  /** Several where one batch does them. */
+  actions: z.array(z.enum(approvalActions)).min(1).max(3),
   rows: count,
   /** Values that may be in clear, at most. */
   values: count,

@@ -275,8 +275,11 @@ export const columnPlan = z.strictObject({
   operation: z.enum(columnOperationNames),
   policy: name,
   definition: name,
-  /** translate only */
-  target: z.strictObject({ policy: name, definition: name }).nullable(),
+  /**
+   * translate only. With a connection it is a move to that one: main detokenizes at the connection in use and tokenizes
+   * there, which takes a reason.
+   */
+  target: z.strictObject({ policy: name, definition: name, connection: id.optional() }).nullable(),
   /** match only, unless `pattern` is given */
   parts: matchParts.nullable().default(null),
   /** match only: a typed regular expression in RE2's syntax over the cleartext */

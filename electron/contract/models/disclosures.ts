@@ -14,6 +14,8 @@ const disclosureCounts = z.strictObject({
   expressions: count,
   /** Values tokenized of a mask that many others of the day have: one of them may be a number seen masked. */
   guesses: count,
+  /** Values moved from one connection to another: main holds them in clear in between. */
+  moved: count,
 });
 export type DisclosureCounts = z.infer<typeof disclosureCounts>;
 export type DisclosureKind = keyof DisclosureCounts;

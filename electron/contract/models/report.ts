@@ -128,7 +128,7 @@ export const access = z.strictObject({
         /** How many may have been seen. Of lines of earlier versions that is the number of rows. */
         values: count.nullable(),
         actor: shortText,
-        act: z.enum(['Reveal', 'Copy', 'Match', 'Guess', 'Export']),
+        act: z.enum(['Reveal', 'Copy', 'Match', 'Guess', 'Move', 'Export']),
         /** Without an end the app was stopped in between: the value may have been seen. */
         isEnded: z.boolean(),
         /** Outside Monday to Friday, 7:00 to 19:00 of the computer's own time. */

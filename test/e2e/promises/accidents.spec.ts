@@ -33,7 +33,7 @@ function random(start: number): (below: number) => number {
   };
 }
 
-const disclosing = ['Reveal', 'Copy', 'Export', 'Match', 'Guess'];
+const disclosing = ['Reveal', 'Copy', 'Export', 'Match', 'Guess', 'Move'];
 const disclosed = async (page: Page): Promise<number> => {
   const { entries } = await answerOf(page, 'activity.list', {
     before: null,

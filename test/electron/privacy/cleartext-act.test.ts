@@ -26,6 +26,10 @@ const acts: Readonly<Record<CleartextAct['action'], CleartextAct>> = {
   },
   Match: { ...where, action: 'Match', grounds, rows: 7, patterns: ['^4', '1$'], confirmsRows: true },
   Guess: { ...where, action: 'Guess', grounds, rows: 7, guesses: 5, confirmsRows: true },
+  Move: {
+    ...{ ...where, action: 'Move', grounds, rows: 7, columns: 2, confirmsRows: true },
+    to: ['New (test), p, e'],
+  },
 };
 const expressions = ['0123456789abcdef', '0123456789abcdef'];
 const amounts: Readonly<Record<CleartextAct['action'], Counted>> = {
@@ -34,6 +38,7 @@ const amounts: Readonly<Record<CleartextAct['action'], Counted>> = {
   Export: { exportedRows: 7 },
   Match: { matchAnswers: 14, expressions },
   Guess: { guesses: 5 },
+  Move: { moved: 14 },
 };
 const kinds = Object.values(acts).map((act) => [act.action, act] as const);
 
@@ -87,10 +92,11 @@ describe.each(kinds)('%s', (action, act) => {
       action,
       'Refund',
       'D-1',
-      { Reveal: 1, Copy: 1, Export: 9, Match: 7, Guess: 7 }[action],
+      { Reveal: 1, Copy: 1, Export: 9, Match: 7, Guess: 7, Move: 7 }[action],
       {
         Match: 'expression 0123456789abcdef, 0123456789abcdef',
         Guess: '5 values of masks that many others have',
+        Move: 'to New (test), p, e',
       }[action as string],
       amounts[action],
     ]);

@@ -272,6 +272,7 @@ function defaultAnswers(
         matchAnswers: 500_000,
         expressions: 1,
         guesses: 0,
+        moved: 0,
         limits: {
           reveals: null,
           copies: null,
@@ -279,6 +280,7 @@ function defaultAnswers(
           matchAnswers: null,
           expressions: 3,
           guesses: 10_000,
+          moved: null,
         },
       }),
     'app.diagnostics': () =>
