@@ -181,6 +181,7 @@ const changes = new Set([
     'SaveStory',
     'LookThroughFiles',
     'SaveInventory',
+    'SaveQueueReport',
     'Mend',
     'RemovePartial',
     'RemoveResults',

@@ -330,6 +330,15 @@ export const calls = {
    * file is that is being written, and `batch.stopExport` of its batch ends all.
    */
   'batch.exportQueue': call(queueExportChoice, queueExported.nullable()),
+  /**
+   * Writes one report of all files of a queue where the person chooses: of each file and in sum its rows, what was done,
+   * failed and blank, and what is left of the old tokens where they were translated. It holds no value. Null when the person
+   * changed their mind. Failures: queue.*, job.sum, file.*, audit.*.
+   */
+  'batch.reportQueue': call(
+    ofQueue.extend({ form: z.enum(['csv', 'html', 'json']) }),
+    z.strictObject({ name: z.string().max(300) }).nullable(),
+  ),
   'batch.paste': call(z.strictObject({ text: z.string().min(1).max(8_000_000) }), source),
   'batch.sample': call(nothing, source),
   /** The same workbook by another of its sheets: a source of its own. */

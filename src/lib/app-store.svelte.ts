@@ -141,6 +141,9 @@ export class AppStore {
     ];
   }
 
+  /** Connections that values can be moved to. */
+  moveTargets = $derived((this.state?.connections ?? []).filter(({ id }) => id !== this.connection?.id));
+
   /** Whether it is known that the policy may not do this. What nobody knows is not refused. */
   isRefused(operation: Operation, definition: string, policy = this.policy): boolean {
     const tested = this.connection?.grants.find((grants) => grants.policy === policy);

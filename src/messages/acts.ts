@@ -68,6 +68,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   SaveDiagnostics: ['Diagnostics saved', 'Diagnostics'],
   RemoveResults: ['Results removed, since their time was over', 'Removal of results'],
   LookThroughFiles: ['Files looked through', 'Look through files'],
+  SaveQueueReport: ['Report of several files saved', 'Report of several files'],
   SaveInventory: ['Inventory of files saved', 'Inventory of files'],
   CompareFiles: ['Files compared', 'Comparison of files'],
   SaveComparison: ['Comparison of files saved', 'Saved comparison of files'],

@@ -4,7 +4,10 @@ import type { Handlers } from '../../contract/calls.ts';
 import { done, failed, type Failure } from '../../contract/errors.ts';
 import type { ExportChoice, Job } from '../../contract/models/batch.ts';
 import type { QueueExported } from '../../contract/models/queue.ts';
+import { maskNumbers } from '../../masking/masking.ts';
+import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import type { BatchOptions } from '../options.ts';
+import { queueReportTexts, reportOf } from '../output/queue-report.ts';
 import type { JobList } from '../running/job-list.ts';
 import type { NamedFile, Queues } from '../running/queue.ts';
 import type { ChooseTarget, JobActs } from './job-acts.ts';
@@ -22,16 +25,24 @@ export type QueueCalls = Pick<
   | 'batch.removeQueue'
   | 'batch.openQueued'
   | 'batch.exportQueue'
+  | 'batch.reportQueue'
 >;
 
-interface QueueCallOptions extends Pick<BatchOptions, 'platform'> {
+interface QueueCallOptions extends Pick<BatchOptions, 'platform' | 'audit' | 'clock'> {
   readonly queues: Queues;
   readonly jobs: Pick<JobList, 'find'>;
   readonly write: JobActs['write'];
 }
 
 /** Several files: from the choice of a person to their results in one folder. */
-export function createQueueCalls({ queues, jobs, platform, write }: QueueCallOptions): QueueCalls {
+export function createQueueCalls({
+  queues,
+  jobs,
+  platform,
+  write,
+  audit,
+  clock,
+}: QueueCallOptions): QueueCalls {
   return {
     async 'batch.chooseFiles'() {
       const paths = await platform.chooseFiles('table');
@@ -88,6 +99,22 @@ export function createQueueCalls({ queues, jobs, platform, write }: QueueCallOpt
         written.push(lineOf(fileId, outcome));
       }
       return done({ ...chosen, files: written });
+    },
+    async 'batch.reportQueue'({ queueId, form }) {
+      const all = await queues.all();
+      if (!all.ok) return all;
+      const queue = all.value.find((one) => one.queueId === queueId);
+      if (queue === undefined) return failed('queue.unknown');
+      const target = await platform.chooseTarget({ name: `report.${form}`, beside: null });
+      if (target === null) return done(null);
+      const name = maskNumbers(basename(target)).slice(0, 300);
+      return audit.record({ action: 'SaveQueueReport', cleartext: false, note: name }, async (add) => {
+        const report = await reportOf(queue, (jobId) => jobs.find(jobId), new Date(clock.now()));
+        if (!report.ok) return report;
+        add({ rows: report.value.sum.rows });
+        const written = await writeFileAtomically(target, queueReportTexts[form](report.value));
+        return written.ok ? done({ name }) : written;
+      });
     },
   };
 }

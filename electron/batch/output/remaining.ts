@@ -74,32 +74,7 @@ export function createRemainingChecks(): RemainingChecks {
       const choice = { content, rows, ...(shownRows !== undefined && { shownRows }) };
       const leaks = await begin(open);
       if (!leaks.ok) return leaks;
-      const { job, source } = open;
-      const { work } = job;
-      const { format } = job.spec;
-      const output = noOutput;
-      const written = createOutputRows({
-        format,
-        work,
-        choice,
-        withError: false,
-        output,
-        leaks: leaks.value,
-      });
-      const above = await readAbove(source, format);
-      if (!above.ok) return above;
-      written.writeAbove(above.value);
-      const looked = await joinAll(open, {
-        rows: written,
-        entries: writtenEntries(open.store, choice),
-        signal,
-      });
-      if (!looked.ok) return looked;
-      for await (const below of readBelow(source, format)) {
-        if (!below.ok) return below;
-        written.writeBelow(below.value);
-      }
-      const remaining = await remainingOf(leaks.value, open, signal);
+      const remaining = await lookThrough(open, { leaks: leaks.value, choice, signal });
       if (remaining.ok) recall(open)?.looks.push({ ...choice, remaining: remaining.value });
       return remaining;
     },
@@ -107,6 +82,48 @@ export function createRemainingChecks(): RemainingChecks {
       if (last?.jobId === jobId) last = null;
     },
   };
+}
+
+/**
+ * The old tokens that stand in a file of the new ones, and card numbers, since an old token may look like one: of values that failed, and where a token stands in a column that was
+ * not mapped. Null where none were translated. Failures: those of `look`.
+ */
+export async function oldTokensLeft(open: OpenJob, signal: AbortSignal): Promise<Outcome<number | null>> {
+  const { job, store, source } = open;
+  const { format } = job.spec;
+  if (job.work.every(({ plan }) => plan.operation !== 'translate')) return done(null);
+  const { entries } = store;
+  const old = await collectSentValues({ source, format, work: job.work, entries, operation: 'translate' });
+  if (!old.ok) return old;
+  const choice: ExportContent = { content: 'tokens', rows: 'all' };
+  const looked = await lookThrough(open, { leaks: createLeakCheck(format, old.value), choice, signal });
+  return looked.ok ? done(looked.value.cards + looked.value.values) : looked;
+}
+
+/** What a file that is written so would leave. */
+async function lookThrough(
+  open: OpenJob,
+  {
+    leaks,
+    choice,
+    signal,
+  }: { readonly leaks: LeakCheck; readonly choice: ExportContent; readonly signal: AbortSignal },
+): Promise<Outcome<Remaining>> {
+  const { job, source } = open;
+  const { format } = job.spec;
+  const written = createOutputRows({
+    ...{ format, work: job.work, choice, withError: false, output: noOutput, leaks },
+  });
+  const above = await readAbove(source, format);
+  if (!above.ok) return above;
+  written.writeAbove(above.value);
+  const looked = await joinAll(open, { rows: written, entries: writtenEntries(open.store, choice), signal });
+  if (!looked.ok) return looked;
+  for await (const below of readBelow(source, format)) {
+    if (!below.ok) return below;
+    written.writeBelow(below.value);
+  }
+  return remainingOf(leaks, open, signal);
 }
 
 const isSame = (one?: Uint32Array, other?: Uint32Array): boolean =>

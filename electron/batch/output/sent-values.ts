@@ -169,18 +169,21 @@ interface CollectOptions {
   readonly format: Format;
   readonly work: readonly ColumnWork[];
   readonly entries: readonly JournalEntry[];
+  /** Of the columns with this operation. */
+  readonly operation?: 'tokenize' | 'translate';
 }
 
-/** Reads a job's rows for the values that are tokenized. Failures: file.changed, file.gone, file.unreadable, job.damaged. */
+/** Reads a job's rows for the values that are tokenized, or for the tokens that are translated. Failures: file.changed, file.gone, file.unreadable, job.damaged. */
 export async function collectSentValues({
   source,
   format,
   work,
   entries,
+  operation = 'tokenize',
 }: CollectOptions): Promise<Outcome<SentValues>> {
   const sent = createSentValues(format);
-  const tokenized = work.filter(({ plan }) => plan.operation === 'tokenize');
-  if (tokenized.length === 0) return done(sent);
+  const sending = work.filter(({ plan }) => plan.operation === operation);
+  if (sending.length === 0) return done(sent);
   const { identity, mended, typed } = source;
   const read = readAhead((offset, length) => source.read(offset, length), identity.size);
   for (const entry of entries) {
@@ -188,10 +191,10 @@ export async function collectSentValues({
       { identity, read, mended, typed },
       format,
       entry,
-      lastMapped(tokenized) + 1,
+      lastMapped(sending) + 1,
     );
     if (!chunk.ok) return chunk;
-    for (const one of tokenized) {
+    for (const one of sending) {
       if (isInside(one)) addInside(chunk.value, one);
       else sent.addColumn(chunk.value, one.plan.column);
     }

@@ -606,6 +606,7 @@ function defaultAnswers(
     'story.look': () => done(data.story),
     'story.save': () => done({ name: 'story.csv' }),
     'story.stop': () => done({}),
+    'batch.reportQueue': ({ form }) => done({ name: `report.${form}` }),
     'inventory.stop': () => {
       stopLooking?.();
       return done({});

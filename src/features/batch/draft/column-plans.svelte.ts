@@ -75,16 +75,16 @@ export class ColumnPlans {
     const known = (name: string): string => (connection?.policies.includes(name) === true ? name : policy);
     for (const plan of [...this.columns.values()]) {
       const { column, target } = plan;
-      if (
-        !definitionNames(plan).every(hasDefinition) ||
-        (target !== null && !hasDefinition(target.definition))
-      )
-        this.drop(column);
+      const isMove = target?.connection !== undefined;
+      const hasTarget = isMove
+        ? this.#app.moveTargets.some(({ id }) => id === target.connection)
+        : target === null || hasDefinition(target.definition);
+      if (!definitionNames(plan).every(hasDefinition) || !hasTarget) this.drop(column);
       else
         this.columns.set(column, {
           ...plan,
           policy: known(plan.policy),
-          ...(target !== null && { target: { ...target, policy: known(target.policy) } }),
+          ...(target !== null && !isMove && { target: { ...target, policy: known(target.policy) } }),
         });
     }
   }

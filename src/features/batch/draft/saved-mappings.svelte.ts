@@ -43,7 +43,11 @@ export class SavedMappings {
   ): { mapping: Mapping; isExact: boolean; isOtherPlace: boolean; matched: number } | undefined {
     const [best] = this.all
       .filter(({ columns }) =>
-        columns.every((column) => this.#known(column) && (!column.target || this.#known(column.target))),
+        columns.every(
+          (column) =>
+            this.#known(column) &&
+            (!column.target || column.target.connection !== undefined || this.#known(column.target)),
+        ),
       )
       .map((mapping) => {
         const isSameHeader =

@@ -136,8 +136,25 @@ export function targetFor({ definition, policy }: Pick<ColumnPlan, 'definition' 
   const other =
     app.translateTargets(definition)[0] ?? app.definitions.find(({ name }) => name !== definition);
   return other === undefined
-    ? null
+    ? moveTo(app.moveTargets[0]?.id, { definition, policy }, app)
     : { policy: app.policyFor(columnOperations.translate.by, other.name, policy), definition: other.name };
+}
+
+/** Where values are moved to at first at another connection: what is called the same, or is of the same kind. */
+export function moveTo(
+  connection: string | undefined,
+  { definition, policy }: Pick<ColumnPlan, 'definition' | 'policy'>,
+  app: AppStore,
+): ColumnPlan['target'] {
+  const other = app.moveTargets.find(({ id }) => id === connection);
+  const { kind } = app.definition(definition);
+  const found =
+    other?.definitions.find(({ name }) => name === definition) ??
+    other?.definitions.find((one) => one.kind === kind) ??
+    other?.definitions[0];
+  const known = other?.policies.includes(policy) === true ? policy : other?.policies[0];
+  if (other === undefined || found === undefined || known === undefined) return null;
+  return { connection: other.id, policy: known, definition: found.name };
 }
 
 /** The chosen policy, unless an earlier batch was refused under it. */

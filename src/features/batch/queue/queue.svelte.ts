@@ -28,6 +28,8 @@ export class BatchQueue {
   failure = $state.raw<Failure | null>(null);
   panelFailure = $state.raw<Failure | null>(null);
   exported = $state.raw<QueueExported | null>(null);
+  /** The report that was saved last. */
+  reported = $state.raw<string | null>(null);
   /** How far the file is that is being written. */
   exporting = $state.raw<{ jobId: string; share: number; since: number } | null>(null);
 
@@ -103,6 +105,14 @@ export class BatchQueue {
     if (!outcome.ok || outcome.value === null) return;
     this.exported = outcome.value;
     if (outcome.value.files.every((file) => 'exported' in file)) this.close();
+  }
+
+  /** Saves one report of all files. */
+  async report(form: 'csv' | 'html'): Promise<void> {
+    const { queueId } = this;
+    const outcome = await this.#api.call('batch.reportQueue', { queueId, form });
+    this.failure = outcome.ok ? null : outcome.failure;
+    if (outcome.ok && outcome.value !== null) this.reported = outcome.value.name;
   }
 
   async stopExport(): Promise<void> {

@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Queue } from '../../../../electron/contract/models/queue.ts';
+import {
+  codeOf,
+  detokenize,
+  openApp,
+  planOf,
+  someGrounds,
+  valueOf,
+  type TestApp,
+} from '../../../support/batch-app.ts';
+
+/* One report of several files: its sums agree with the files', and it says what is left of the old tokens. */
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await openApp();
+});
+afterEach(() => app.close());
+
+const token = (file: string, n: number): string => `${file}Token${String(n).padStart(6, '0')}`;
+
+/** The first token of each file stands in its note too. */
+const write = (file: string, rows: number): Promise<string> =>
+  app.write(
+    `${file}.csv`,
+    `id,card,note\n${Array.from({ length: rows }, (_, n) => `${n},${token(file, n)},${n === 0 ? token(file, 0) : ''}\n`).join('')}`,
+  );
+
+async function runAll(references: string[], operation: 'translate' | 'detokenize'): Promise<Queue> {
+  const { source, queue } = valueOf(await app.batch['batch.dropFiles']({ references }));
+  const queueId = queue?.queueId ?? '';
+  const sourceId = source?.sourceId ?? '';
+  const target = operation === 'translate' ? { policy: 'Other', definition: 'ssn' } : null;
+  const plan = planOf([detokenize(1, { operation, definition: 'text', target })]);
+  valueOf(await app.batch['batch.startQueue']({ queueId, sourceId, plan, grounds: someGrounds }));
+  const find = async (): Promise<Queue | undefined> =>
+    valueOf(await app.batch['batch.queues']({})).find((one) => one.queueId === queueId);
+  await vi.waitFor(async () => expect((await find())?.state).toBe('finished'), { timeout: 10_000 });
+  const found = await find();
+  if (found === undefined) throw new Error('no queue');
+  return found;
+}
+
+async function report(queueId: string, form: 'csv' | 'html' | 'json'): Promise<string> {
+  const saved = valueOf(await app.batch['batch.reportQueue']({ queueId, form }));
+  return readFile(join(app.folder, saved?.name ?? ''), 'utf8');
+}
+
+test('a line for each file, and a sum that agrees', async () => {
+  app.service.refuses = (value) => value.endsWith('000003');
+  const files = await Promise.all([write('a', 10), write('b', 20)]);
+  const { queueId } = await runAll(files, 'translate');
+  const csv = await report(queueId, 'csv');
+  expect(csv.split('\r\n')).toEqual([
+    'file,state,rows,done,failed,unmatched,blank,old_tokens_left,reasons',
+    // The one that failed, and the one in the note.
+    'a.csv,finished,10,9,1,0,0,2,service.element-refused: 1',
+    'b.csv,finished,20,19,1,0,0,2,service.element-refused: 1',
+    'Sum,2 of 2 finished,30,28,2,0,0,4,',
+    '',
+  ]);
+  const { sum, files: listed } = JSON.parse(await report(queueId, 'json')) as {
+    sum: object;
+    files: object[];
+  };
+  expect(sum).toEqual({
+    rows: 30,
+    ok: 28,
+    failed: 2,
+    unmatched: 0,
+    blank: 0,
+    left: 4,
+    files: 2,
+    finished: 2,
+  });
+  expect(listed).toHaveLength(2);
+  const page = await report(queueId, 'html');
+  expect(page).toContain('<th scope="row">a.csv</th>');
+  for (const text of [csv, page]) expect(text).not.toContain('Token0');
+  expect(app.audit.intents.at(-1)).toMatchObject({ action: 'SaveQueueReport', note: 'report.html' });
+});
+
+test('a file that was left out is named, and counts nothing', async () => {
+  const files = [await write('a', 5), await app.write('other.csv', 'x,y\n1,2\n')];
+  const { queueId } = await runAll(files, 'detokenize');
+  const lines = (await report(queueId, 'csv')).split('\r\n');
+  expect(lines.slice(1, 4)).toEqual([
+    'a.csv,finished,5,5,0,0,0,,',
+    'other.csv,queue.columns,0,0,0,0,0,,',
+    'Sum,1 of 2 finished,5,5,0,0,0,,',
+  ]);
+});
+
+test('nothing is written where the person changes their mind, or for no queue', async () => {
+  const { queueId } = await runAll([await write('a', 2), await write('b', 2)], 'detokenize');
+  app.target = null;
+  expect(valueOf(await app.batch['batch.reportQueue']({ queueId, form: 'csv' }))).toBeNull();
+  expect(codeOf(await app.batch['batch.reportQueue']({ queueId: 'none', form: 'csv' }))).toBe(
+    'queue.unknown',
+  );
+});
