@@ -22,6 +22,8 @@ export function killMoves(
 
   function live(name: string, fault: DiskFault | null): string {
     const own = (part: string): string => path.join(folder, name, part);
+    // Nothing is written over: who exports once more chooses another folder.
+    fs.rmSync(own('to'), { recursive: true, force: true });
     for (const part of ['home', 'to']) fs.mkdirSync(own(part), { recursive: true, mode: 0o700 });
     const files = Array.from({ length: 5 }, (_, n) => path.join(folder, `file-${n}.csv`));
     const options = JSON.stringify({ home: own('home'), to: own('to'), files, fault });
