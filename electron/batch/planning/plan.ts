@@ -16,12 +16,14 @@ import type { ColumnWork, InsideWork, ValueWork } from './column-work.ts';
 import { showMarked } from './inside-cells.ts';
 
 /** Whether the values of a column go to another connection, in clear in between. */
-export const isMove = ({ call }: Pick<ColumnWork, 'call'>): boolean =>
+export const isMove = ({ values: [{ call }] }: Pick<ColumnWork, 'values'>): boolean =>
   'target' in call && call.target.connection !== undefined;
 
 /** The connections that values are moved to. */
-export const targetsOf = (work: readonly Pick<ColumnWork, 'call'>[]): string[] => [
-  ...new Set(work.flatMap(({ call }) => ('target' in call ? [call.target.connection ?? []].flat() : []))),
+export const targetsOf = (work: readonly Pick<ColumnWork, 'values'>[]): string[] => [
+  ...new Set(
+    work.flatMap(({ values: [{ call }] }) => ('target' in call ? [call.target.connection ?? []].flat() : [])),
+  ),
 ];
 
 /** A source with a plan that fits it and the connection in use. */

@@ -11,7 +11,8 @@ import type {
 } from '../../service/service-client.ts';
 import { isBlank } from '../../util/blank.ts';
 import { openCleartext } from '../../util/cleartext.ts';
-import { type ColumnWork, targetsOf } from '../planning/plan.ts';
+import type { ColumnWork } from '../planning/column-work.ts';
+import { targetsOf } from '../planning/plan.ts';
 
 /** What a batch needs of the client, or of several. */
 export type BatchClient = Pick<
@@ -23,7 +24,7 @@ export type BatchClient = Pick<
 export async function clientFor(
   clients: BatchOptions['clients'],
   connectionId: string,
-  work: readonly Pick<ColumnWork, 'call'>[],
+  work: readonly Pick<ColumnWork, 'values'>[],
 ): Promise<Outcome<BatchClient>> {
   const from = await clients.for(connectionId);
   const targets = targetsOf(work);
