@@ -100,6 +100,7 @@ const actLabels: Readonly<Record<ApprovalAct['actions'][number], string>> = {
   Export: 'export',
   Match: 'match with an expression',
   Guess: 'tokenize values of few masks',
+  Move: 'move values to another connection',
 };
 
 /** `Export: 500 rows, up to 1,000 values in clear.` */
