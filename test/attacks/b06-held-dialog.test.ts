@@ -128,6 +128,7 @@ const held: { readonly [N in CallName]?: [input: () => CallInput<N>, chosen: () 
     () => ({ ...plainExport, rows: 'all', queueId: ids.queue, files: [ids.queued], grounds: someGrounds }),
     () => elsewhere,
   ],
+  'batch.reportQueue': [() => ({ queueId: ids.queue, form: 'csv' }), () => target('report-of-files.csv')],
   'batch.export': [
     () => ({ ...plainExport, jobId: ids.job, content: 'cleartext', grounds: someGrounds }),
     () => target('cards.csv'),

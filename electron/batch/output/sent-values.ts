@@ -187,12 +187,7 @@ export async function collectSentValues({
   const { identity, mended, typed } = source;
   const read = readAhead((offset, length) => source.read(offset, length), identity.size);
   for (const entry of entries) {
-    const chunk = await readChunk(
-      { identity, read, mended, typed },
-      format,
-      entry,
-      lastMapped(sending) + 1,
-    );
+    const chunk = await readChunk({ identity, read, mended, typed }, format, entry, lastMapped(sending) + 1);
     if (!chunk.ok) return chunk;
     for (const one of sending) {
       if (isInside(one)) addInside(chunk.value, one);
