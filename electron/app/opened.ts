@@ -51,7 +51,7 @@ export function createOpenings({ platform, openFile, openApproval }: OpeningsOpt
 }
 
 /** `tokendesk://approval/` with a request or an answer in base64url. What it says is shown, and nothing is signed by it. */
-export function parseApprovalLink(address: string): Uint8Array | null {
+function parseApprovalLink(address: string): Uint8Array | null {
   const [, encoded] = /^tokendesk:\/\/approval\/([\w-]{1,30000})\/?$/i.exec(address) ?? [];
   return encoded === undefined ? null : Buffer.from(encoded, 'base64url');
 }

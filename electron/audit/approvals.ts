@@ -4,7 +4,7 @@ import { instantOf, linesBackward, listSegments, readLine, segmentFile } from '.
 import type { ChainBreak } from './verify.ts';
 
 /** The line with which a request is asked for. */
-export const askApproval = 'AskApproval';
+const askApproval = 'AskApproval';
 /** Other lines name a request and do not use its answer. */
 const acts: readonly string[] = approvalActions;
 

@@ -55,7 +55,7 @@ export interface ApprovalCalls {
 }
 
 /** In front of a request or an answer, in base64url. */
-export const approvalLink = 'tokendesk://approval/';
+const approvalLink = 'tokendesk://approval/';
 
 /** What both sides do with requests and answers. Each step is a line of the audit log of where it is done. */
 export function createApprovalCalls(options: ApprovalCallsOptions): ApprovalCalls {

@@ -55,8 +55,8 @@ interface ApproversOptions {
 
 const minPassphraseLength = 8;
 /** What an entry of a keychain takes. */
-export const maxApprovers = 12;
-export const maxDeskPeople = 5;
+const maxApprovers = 12;
+const maxDeskPeople = 5;
 export const spokenLength = 16;
 const maxDelayMs = 15 * 60_000;
 
@@ -68,7 +68,7 @@ const storedDesk = z.array(
 );
 
 /** `FINGERPRINT NAME`, as a policy has it. */
-export function parseApprover(text: string): Approver {
+function parseApprover(text: string): Approver {
   return { fingerprint: text.slice(0, 64), name: text.slice(64).trim() };
 }
 

@@ -231,7 +231,7 @@ const csvHead = [
 ];
 
 /** A line an act, and one for each column of a batch. It holds no token and no value. */
-export function storyCsv({ entries }: Pick<Story, 'entries'>): string {
+function storyCsv({ entries }: Pick<Story, 'entries'>): string {
   const writer = createRowWriter({ delimiter: ',', newline: '\r\n', spreadsheet: true });
   const lines = entries.flatMap((one) => {
     if (one.kind === 'act') {

@@ -208,6 +208,16 @@ export const batchShots: Shot[] = [
     },
   },
   {
+    name: 'batch-draft-move',
+    scene: 'production',
+    steps: async (page) => {
+      await draft(page);
+      await choose(page, 'card_token: Detokenize', 'Translate');
+      await page.getByRole('combobox', { name: /^At connection/ }).click();
+      await page.getByRole('option').nth(1).click();
+    },
+  },
+  {
     name: 'batch-draft-inside',
     scene: 'production',
     steps: async (page) => {

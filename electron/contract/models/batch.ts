@@ -265,7 +265,7 @@ const definitionsInside = Object.fromEntries(valueKinds.map((kind) => [kind, nam
 
 const mark = z.string().regex(markPattern);
 /** What stands around a token in a text. */
-export const marks = z.strictObject({ open: mark, close: mark });
+const marks = z.strictObject({ open: mark, close: mark });
 export type Marks = z.infer<typeof marks>;
 
 /** What is done with one column. */

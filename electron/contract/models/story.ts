@@ -28,7 +28,7 @@ const storyColumn = z.strictObject({
   first: z.array(count).max(10),
 });
 
-export const storyEntry = z.discriminatedUnion('kind', [
+const storyEntry = z.discriminatedUnion('kind', [
   /** A line of the log: an act on the token, or an export of a batch that has it. */
   z.strictObject({ kind: z.literal('act'), at: instant, entry: auditEntry }),
   z.strictObject({
