@@ -64,6 +64,8 @@ const mayUse = {
     'storage',
     'util',
   ],
+  // Of batches and lookups it is handed what it asks.
+  story: ['audit', 'contract', 'masking', 'platform/platform.ts', 'privacy', 'storage', 'util'],
   reports: ['audit', 'contract', 'evidence', 'portal', 'privacy', 'service', 'storage'],
   administration: ['audit', 'connections', 'contract', 'portal', 'privacy', 'service'],
   webhooks: ['audit', 'connections', 'contract', 'service', 'storage'],

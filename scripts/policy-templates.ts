@@ -58,6 +58,7 @@ const examples: Record<ManagedName, unknown> = {
   connectionsSigners: ['5f0c9a47e1b3d28c6a90f4e7d215b8c3a6f19e04d7b28c5f3e6a1d90b47c82ef'],
   extraCa: false,
   openPgp: false,
+  tokenStory: false,
   profileImport: false,
   webhookPort: 9443,
   webhookAddress: '127.0.0.1',

@@ -144,6 +144,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       if (keychain.state() === 'ready' && !lock.state().locked) void outside.dealWith();
     }),
   );
+  void pages.stories.start();
   await pages.batch.start();
   // Last: a window that is there already would ask for jobs that are not.
   platform.serve(

@@ -21,6 +21,7 @@ import { createGuesses } from '../privacy/guesses.ts';
 import { openLock } from '../privacy/lock.ts';
 import { createReveals } from '../privacy/reveals.ts';
 import { createSecondPerson } from '../privacy/second-person.ts';
+import { createTokenHashes } from '../privacy/token-hashes.ts';
 import { createSharedCounts } from '../privacy/shared-counts.ts';
 import { createUnlockAttempts } from '../privacy/unlock-attempts.ts';
 import { earlierSettings, settingsName } from '../settings/file-names.ts';
@@ -214,6 +215,7 @@ export async function openFoundation(
     },
     now,
   });
+  const hashes = createTokenHashes({ isOn: managed.tokenStory !== false, keychain, now });
   const clipboard = createAutoClearClipboard({
     clipboard: platform.clipboard,
     clock,
@@ -257,6 +259,7 @@ export async function openFoundation(
   return {
     approvals,
     approvers,
+    actor: user,
     audit,
     clipboard,
     clock,
@@ -264,6 +267,7 @@ export async function openFoundation(
     disclosures,
     gate,
     guesses,
+    hashes,
     keychain,
     lock,
     log,

@@ -51,7 +51,7 @@ export function composeHandlers({
 }: HandlersOptions) {
   const { audit, connections, disclosures, keychain, lock, log, managed, now, settings, store } = foundation;
   const { clients, profiles } = service;
-  const { administration, batch, lookup, reports } = pages;
+  const { administration, batch, lookup, reports, stories } = pages;
   const { forgetAllExamples: _, ...assistantCalls } = pages.assistant;
   const { restoreProfile, useProfile: __, ...connectionCalls } = pages.connectionPage;
 
@@ -108,6 +108,7 @@ export function composeHandlers({
     ...deploymentCalls,
     'app.takeOpened': () => openings.take(),
     ...lookup,
+    ...stories.calls,
     ...batch,
     ...reports,
     ...administration.handlers,

@@ -66,12 +66,14 @@ export function closeApp(
 ): Promise<void> {
   const { audit, clipboard, lock, log } = foundation;
   const { builtIn, clients, portal } = service;
-  const { batch, connectionPage } = pages;
+  const { batch, connectionPage, stories } = pages;
   const steps = {
     clear: () => clipboard.clear(),
     removed: () => connectionPage.forgetRemoved(),
     stops: () => stops.forEach((stop) => stop()),
     lock: () => lock.close(),
+    // It reads what batches have open.
+    stories: () => stories.close(),
     batch: () => batch.close(),
     // Before the clipboard: an answer that still comes must find it closed.
     clients: () => clients.close(),

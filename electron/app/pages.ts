@@ -12,6 +12,7 @@ import { builtInId } from '../contract/models/connection.ts';
 import { openLookup, type ActiveConnection } from '../lookup/lookup.ts';
 import type { Platform } from '../platform/platform.ts';
 import { openReports } from '../reports/reports.ts';
+import { createStories } from '../story/story.ts';
 import { systemClock } from '../util/clock.ts';
 import type { Foundation } from './foundation.ts';
 import type { Service } from './service.ts';
@@ -25,7 +26,7 @@ export function composePages(
   { builtIn, clients, openTrial, portal, profiles, rotation }: Service,
   changed: () => void,
 ) {
-  const { audit, clipboard, connections, keychain, lock, now, reveals, store } = foundation;
+  const { audit, clipboard, connections, hashes, keychain, lock, now, reveals, store } = foundation;
   const portalUser = (id: string, role: 'AccountUser' | 'AccountAdmin') =>
     id === builtInId ? builtIn.portalUser(role) : Promise.resolve(failed('portal.credentials'));
 
@@ -34,13 +35,29 @@ export function composePages(
     gate: foundation.gate,
     reveals,
     clipboard,
+    hashes,
     now,
     newId: randomUUID,
   });
   const { version } = platform;
   const auditFolder = path.join(platform.home, 'audit');
   const receipt = createReceipts({ audit, auditFolder, keychain, now, version });
-  const batch = createAppBatch({ ...foundation, platform, clients, changed, receipt });
+  const batch = createAppBatch({
+    ...foundation,
+    platform,
+    clients,
+    changed,
+    receipt,
+    ended: (jobId) => stories.ended(jobId),
+    removing: (jobId) => stories.removing(jobId),
+  });
+  const { actor } = foundation;
+  const stories = createStories({
+    ...{ audit, hashes, actor, platform, now },
+    folder: path.join(platform.home, 'stories'),
+    tokenOf: (lookupId) => lookup.tokenOf(lookupId),
+    batches: batch.tokens,
+  });
   const reports = openReports({
     active: () => portal.open(),
     keychain,
@@ -103,7 +120,7 @@ export function composePages(
     store: (connection, chosen) => connectionPage.useProfile(connection, chosen),
   });
 
-  return { administration, assistant, batch, connectionPage, lookup, reports };
+  return { administration, assistant, batch, connectionPage, lookup, reports, stories };
 }
 
 /** Failures: connection.none, connection.unknown, those of making its client. */

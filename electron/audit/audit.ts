@@ -9,6 +9,8 @@ import {
   type EntryContent,
   listCases,
   listEntries,
+  listStory,
+  type StoryQuery,
 } from './entries.ts';
 import { type ApprovalLines, readApproval } from './approvals.ts';
 import { type DayCounts, readDayCounts } from './day-counts.ts';
@@ -49,6 +51,11 @@ export interface Audit {
    * `list` it does not verify the chain again.
    */
   cases(limit: number): Promise<AuditEntry[]>;
+  /** See `listStory`. Failure: audit.unwritable, where the log can't be read. */
+  story(
+    query: StoryQuery,
+    how: { readonly signal: AbortSignal; readonly report: (share: number) => void },
+  ): Promise<Outcome<AuditEntry[]>>;
   /** See `readDayCounts`. Failure: audit.unwritable, where the log can't be read. */
   dayCounts(since: Date): Promise<Outcome<DayCounts>>;
   /**
@@ -244,6 +251,16 @@ export function createAudit(options: AuditOptions): Audit {
       await opened;
       await flush();
       return writer === null ? [] : listCases({ folder, key: writer.key, limit });
+    },
+    async story(query, how) {
+      await opened;
+      await flush();
+      if (writer === null) return failed('audit.unwritable');
+      try {
+        return done(await listStory({ folder, key: writer.key }, query, how));
+      } catch {
+        return failed('audit.unwritable');
+      }
     },
     async dayCounts(since) {
       await opened;

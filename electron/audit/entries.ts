@@ -35,6 +35,8 @@ export interface AuditIntent {
   readonly counted?: AuditEntry['counted'];
   readonly alike?: number;
   readonly approval?: AuditEntry['approval'];
+  /** See `TokenHashes`. */
+  readonly tokens?: readonly string[] | undefined;
   /** The act comes later: its line may wait a little for others, until it is asked for by `hurry`. */
   readonly later?: boolean;
 }
@@ -50,6 +52,8 @@ export interface AuditEnd {
   readonly refused?: AuditEntry['refused'];
   readonly counted?: AuditEntry['counted'];
   readonly remaining?: AuditEntry['remaining'];
+  /** In place of those of its beginning: what came of it is known at its end. */
+  readonly tokens?: readonly string[] | undefined;
 }
 
 /** An entry before it has its position in the chain. */
@@ -86,6 +90,7 @@ export function beginEntry(intent: AuditIntent, at: Date, actor: string): EntryC
     ...(intent.counted !== undefined && { counted: intent.counted }),
     ...(intent.alike !== undefined && { alike: intent.alike }),
     ...(intent.approval !== undefined && { approval: intent.approval }),
+    ...(intent.tokens !== undefined && { tokens: [...intent.tokens] }),
   };
 }
 
@@ -115,11 +120,12 @@ export function endEntry({
     ...(end.refused !== undefined && { refused: end.refused }),
     ...(end.counted !== undefined && { counted: end.counted }),
     ...(end.remaining !== undefined && { remaining: end.remaining }),
+    ...(end.tokens !== undefined && { tokens: [...end.tokens] }),
   };
 }
 
-/** Without the chain's own members. */
-const listedEntry = z.object(auditEntry.shape);
+/** Without the chain's own members, and without hashes, which the window has no use for. */
+const listedEntry = z.object(auditEntry.omit({ tokens: true }).shape);
 
 /** What an entry's members and its note say beside its columns, in the log's own words. */
 export function detailsOf({
@@ -171,6 +177,8 @@ const changes = new Set([
     'SaveDiagnostics',
     'CompareFiles',
     'SaveComparison',
+    'TokenStory',
+    'SaveStory',
     'LookThroughFiles',
     'SaveInventory',
     'Mend',
@@ -359,4 +367,44 @@ export async function listCases({
     }
   }
   return [...cases.values()];
+}
+
+/** Which lines of the log a story is of: acts on a token, and certain acts on the batches that have it. */
+export interface StoryQuery {
+  /** See `TokenHashes`. */
+  readonly tokens: readonly string[];
+  readonly jobs: readonly string[];
+  /** At most so many, the newest. */
+  readonly limit: number;
+}
+
+/** Of a batch: what its results went into, and that it was removed. */
+const actsOfBatch = ['Export', 'RemoveResults'];
+
+/**
+ * The lines of a story, newest first. The whole log is looked through: lines without any of the hashes are not parsed, and
+ * those that the key did not sign are left out. Ends early, with what was found so far, once `signal` is aborted.
+ */
+export async function listStory(
+  { folder, key }: LogFiles,
+  { tokens, jobs, limit }: StoryQuery,
+  { signal, report }: { readonly signal: AbortSignal; readonly report: (share: number) => void },
+): Promise<AuditEntry[]> {
+  const needles = [...tokens, ...jobs].map((text) => Buffer.from(JSON.stringify(text)));
+  const found: AuditEntry[] = [];
+  const segments = (await listSegments(folder)).reverse();
+  for (const [at, segment] of segments.entries()) {
+    const file = segmentFile(folder, segment);
+    for await (const bytes of linesBackward(file, (await fs.stat(file)).size)) {
+      if (signal.aborted || found.length >= limit) return found;
+      if (!needles.some((needle) => bytes.includes(needle))) continue;
+      const line = readLine(key, bytes);
+      if (line?.kind !== 'entry') continue;
+      const isOfToken = line.tokens?.some((hash) => tokens.includes(hash)) === true;
+      const isOfBatch = line.job !== null && jobs.includes(line.job) && actsOfBatch.includes(line.action);
+      if (isOfToken || isOfBatch) found.push(listedEntry.parse(line));
+    }
+    report((at + 1) / segments.length);
+  }
+  return found;
 }

@@ -5,6 +5,7 @@ import { done, failed } from '../contract/errors.ts';
 import { maskNumbers } from '../masking/masking.ts';
 import { createDrafts } from './calls/draft-calls.ts';
 import { createJobCalls } from './calls/job-calls.ts';
+import { createJobTokens, type JobTokens } from './calls/job-tokens.ts';
 import { createQueueCalls } from './calls/queue-calls.ts';
 import { createMappings } from './mappings.ts';
 import type { BatchOptions } from './options.ts';
@@ -20,6 +21,7 @@ import { createRetention } from './running/retention.ts';
 export type Batch = Handlers<'batch'> &
   Handlers<'compare'> &
   Handlers<'inventory'> & {
+    readonly tokens: JobTokens;
     /** Begins to find the jobs of earlier runs, which the calls wait for. Called once, before any other call. */
     start(): Promise<void>;
     /** Names of exports of before whose rest was found at this start, and removed. */
@@ -40,7 +42,10 @@ export function createBatch(given: BatchOptions): Batch {
       send(event, payload) {
         given.platform.send(event, payload);
         // The next file's turn comes when a batch has ended.
-        if (event === 'batch.job') queues.update(payload as EventPayload<'batch.job'>);
+        if (event !== 'batch.job') return;
+        const job = payload as EventPayload<'batch.job'>;
+        queues.update(job);
+        if (job.state === 'finished' || job.state === 'cancelled') given.ended?.(job.jobId);
       },
     },
   };
@@ -114,7 +119,9 @@ export function createBatch(given: BatchOptions): Batch {
     ...queueCalls,
     ...comparison.calls,
     ...inventory.calls,
+    tokens: createJobTokens(jobs),
     async 'batch.discard'(asked) {
+      await options.removing?.(asked.jobId);
       const discarded = await acts.calls['batch.discard'](asked);
       if (discarded.ok) queues.forget(asked.jobId);
       return discarded;

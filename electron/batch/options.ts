@@ -10,6 +10,7 @@ import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import type { CleartextGate } from '../privacy/cleartext-act.ts';
 import type { Guesses } from '../privacy/guesses.ts';
 import type { Clock } from '../util/clock.ts';
+import type { TokenHashes } from '../privacy/token-hashes.ts';
 import type { Reveals } from '../privacy/reveals.ts';
 import type { ServiceClient } from '../service/service-client.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
@@ -43,10 +44,15 @@ export interface BatchOptions {
   readonly gate: CleartextGate;
   readonly guesses: Pick<Guesses, 'allow' | 'foresee'>;
   readonly reveals: Pick<Reveals, 'open'>;
+  readonly hashes: Pick<TokenHashes, 'of'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
   /** Absolute path of the sample, created if need be. */
   readonly sampleFile: () => Promise<Outcome<string>>;
   readonly receipt: WriteReceipt;
+  /** A job has come to an end: its rows and its source are there now. */
+  readonly ended?: (jobId: string) => void;
+  /** A job is about to be removed; awaited. */
+  readonly removing?: (jobId: string) => Promise<void>;
   /** What the frame shows of batches did change. */
   readonly changed?: () => void;
   /** Requests in flight at once, for each job. */

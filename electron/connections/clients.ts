@@ -267,6 +267,9 @@ export function createRequestAudit(
       ...(context.job !== undefined && { job: context.job }),
       ...(later === true && { later }),
       ...(alike !== undefined && alike > 0 && { alike }),
+      // A session is opened for others too.
+      ...(operation !== 'CreateSession' && { tokens: context.tokens }),
+      ...(operation !== 'CreateSession' && context.note !== undefined && { note: context.note }),
     });
     if (!begun.ok) return begun;
     return done(({ ok, code, requestId, refused, sent }) => {

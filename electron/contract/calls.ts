@@ -35,6 +35,7 @@ import {
 import { comparedRows, comparedRowsQuery, comparedSide, comparison } from './models/compared.ts';
 import { droppedForInventory, inventory, inventoryForm, inventorySource } from './models/inventory.ts';
 import { mapping } from './models/mapping.ts';
+import { story, storyQuery } from './models/story.ts';
 import { openedFiles, queue, queueExportChoice, queueExported } from './models/queue.ts';
 import { maxComparedFiles } from './compared-limits.ts';
 import { maxFiles } from './queue-limits.ts';
@@ -517,6 +518,16 @@ export const calls = {
   ),
   'inventory.stop': call(nothing, nothing),
 
+  /**
+   * Every act on this workstation that touched a token: lines of the log, batches that have it in a row, and their exports.
+   * Writes a line of its own. `story.progress` events say how far it is; another one, and `story.stop`, end it with
+   * `service.cancelled`. Failures: story.no-token, lookup.unknown, settings.managed, audit.unwritable, keychain.*.
+   */
+  'story.look': call(storyQuery, story),
+  /** Writes the story that was looked at last as CSV, without a token or a value; null when the person changed their mind. */
+  'story.save': call(nothing, z.strictObject({ name: z.string().max(300) }).nullable()),
+  'story.stop': call(nothing, nothing),
+
   'batch.mappings': call(nothing, z.array(mapping)),
   'batch.saveMapping': call(mapping.omit({ id: true }), z.strictObject({ id })),
   'batch.removeMapping': call(z.strictObject({ id }), nothing),
@@ -686,6 +697,8 @@ export const events = {
   'batch.comparing': z.strictObject({ jobId: id, share: z.number().min(0).max(1) }),
   /** How far files are compared, 0 to 1, and how many rows were read. */
   'compare.progress': z.strictObject({ share: z.number().min(0).max(1), rows: count }),
+  /** How far a story is, 0 to 1. */
+  'story.progress': z.strictObject({ share: z.number().min(0).max(1) }),
   /** How far files are looked through, 0 to 1, how many rows that were, and which file it is. */
   'inventory.progress': z.strictObject({
     share: z.number().min(0).max(1),

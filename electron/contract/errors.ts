@@ -93,6 +93,8 @@ export const failureCodes = [
   'guess.reason-required', // many values of one mask would be tokenized, which tells a masked one
   'disclosure.limit', // as much was disclosed today as may be; `subject` is the count that is full
   'lookup.unknown',
+  'story.no-token', // the cell has none
+  'story.too-many', // of a batch: more tokens than are recorded of one
   'clipboard.unavailable',
   // files and rows
   'file.unknown',

@@ -8,6 +8,7 @@ import { maskAgain, maskNumbers } from '../masking/masking.ts';
 import type { CleartextGate } from '../privacy/cleartext-act.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import type { Reveals } from '../privacy/reveals.ts';
+import type { TokenHashes } from '../privacy/token-hashes.ts';
 import type { Answer, RecordedAct, ServiceClient } from '../service/service-client.ts';
 
 /** The connection in use, with what the audit log says of it. */
@@ -26,6 +27,7 @@ export interface LookupOptions {
   readonly gate: Pick<CleartextGate, 'open'>;
   readonly reveals: Pick<Reveals, 'open' | 'hide' | 'hidden'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write' | 'clear'>;
+  readonly hashes: Pick<TokenHashes, 'of'>;
   readonly now: () => Date;
   readonly newId: () => string;
 }
@@ -48,8 +50,10 @@ const sample = { policy: 'analyst', definition: 'card-number', cleartext: '41111
  * made on another connection is `lookup.unknown`, since its token means nothing there. A lookup is filed under the case
  * of the last reveal or copy that named one.
  */
-export function openLookup(options: LookupOptions): Handlers<'lookup'> {
-  const { reveals, clipboard } = options;
+export function openLookup(
+  options: LookupOptions,
+): Handlers<'lookup'> & { readonly tokenOf: (lookupId: string) => Promise<Outcome<string>> } {
+  const { reveals, clipboard, hashes } = options;
   /** Newest first. */
   let recent: Lookup[] = [];
   const timestamp = (): string => options.now().toISOString();
@@ -106,7 +110,8 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
   }
 
   /**
-   * Remembers a token just made, with its mask; `typed`: the value, where it is known here. A policy may tokenize and not mask: the token is then shown without a
+   * Remembers a token just made, with its mask; `typed`: the value, where it is known here. Of a token that is made, the line
+   * of its mask is the first that has its hash. A policy may tokenize and not mask: the token is then shown without a
    * mask rather than lost.
    */
   async function rememberMade(
@@ -115,8 +120,11 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     active: ActiveConnection,
     typed?: string,
   ): Promise<Outcome<Lookup>> {
-    const { policy, definition, caseReference } = subject;
-    const context = { caseReference, rows: 1 };
+    const { policy, definition, caseReference, kind } = subject;
+    const tokens = await hashes.of(token);
+    if (!tokens.ok) return remember({ ...subject, token, masked: '', requestId }, active);
+    const note = `token just ${kind}`;
+    const context = { caseReference, rows: 1, tokens: tokens.value, note };
     const masked = await active.client.getMasked(policy, definition, token, context);
     if (!masked.ok) return remember({ ...subject, token, masked: '', requestId }, active);
     const requestIds = [requestId, masked.value.requestId];
@@ -135,8 +143,10 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
   ): Promise<Outcome<T>> {
     const { policy, definition, token, masked } = lookup;
     const { name: connection, environment, connectionId } = active;
+    const tokens = await hashes.of(token);
+    if (!tokens.ok) return tokens;
     const where = {
-      ...{ connection, environment, policy, definition, operation: 'Detokenize' },
+      ...{ connection, environment, policy, definition, operation: 'Detokenize', tokens: tokens.value },
       disclosed: () =>
         done({
           columns: [definition],
@@ -150,7 +160,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       {
         async fetch(add) {
           const act: RecordedAct = { sent: false };
-          const context = { ...grounds, rows: 1, act };
+          const context = { ...grounds, rows: 1, act, tokens: tokens.value };
           const answer = await active.client.detokenize(policy, definition, token, context);
           const requestId = answer.ok ? answer.value.requestId : answer.failure.requestId;
           add({ ...(requestId !== undefined && { requestId }), ...(!act.sent && { sent: false }) });
@@ -166,7 +176,9 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     const active = await options.active();
     if (!active.ok) return active;
     const { policy, definition, token, caseReference } = input;
-    const context = { caseReference, rows: 1 };
+    const tokens = await hashes.of(token);
+    if (!tokens.ok) return tokens;
+    const context = { caseReference, rows: 1, tokens: tokens.value };
     const answer = await active.value.client.getMasked(policy, definition, token, context);
     if (!answer.ok) return answer;
     const { value: masked, requestId } = answer.value;
@@ -192,13 +204,20 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     const { lookup, active } = known.value;
     const { policy, definition, token, caseReference } = lookup;
     const target = { policy: input.targetPolicy, definition: input.targetDefinition };
-    const context = { caseReference, rows: 1 };
+    const tokens = await hashes.of(token);
+    if (!tokens.ok) return tokens;
+    const context = { caseReference, rows: 1, tokens: tokens.value };
     const answer = await active.client.translate(policy, definition, { token, target }, context);
     if (!answer.ok) return answer;
     return rememberMade(answer.value, { ...target, caseReference, kind: 'translated' }, active);
   }
 
   return {
+    /** Failures: lookup.unknown, those of the connection in use. */
+    async tokenOf(lookupId) {
+      const known = await find(lookupId);
+      return known.ok ? done(known.value.lookup.token) : known;
+    },
     'lookup.mask': mask,
     'lookup.tokenize': tokenize,
     'lookup.translate': translate,

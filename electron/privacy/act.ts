@@ -23,6 +23,8 @@ export interface CleartextLine {
   readonly operation?: string;
   readonly job?: string;
   readonly note?: string;
+  /** See `TokenHashes`. */
+  readonly tokens?: readonly string[] | undefined;
 }
 
 interface Act extends CleartextLine {

@@ -164,12 +164,17 @@ function refusedOf(
 }
 
 /** The context as it is audited: all of it but the signal. */
-export function auditContext({ reason, caseReference, job, act }: CallContext, rows: number): CallContext {
+export function auditContext(
+  { reason, caseReference, job, act, tokens, note }: CallContext,
+  rows: number,
+): CallContext {
   return {
     ...(reason !== undefined && { reason }),
     ...(caseReference !== undefined && { caseReference }),
     ...(job !== undefined && { job }),
     ...(act !== undefined && { act }),
+    ...(tokens !== undefined && { tokens }),
+    ...(note !== undefined && { note }),
     ...(rows > 0 && { rows }),
   };
 }

@@ -13,6 +13,10 @@ export interface CallContext {
   readonly job?: string;
   /** Elements in the request; 1 for single operations. */
   readonly rows?: number;
+  /** Keyed hashes of the tokens that it is about: see `TokenHashes`. */
+  readonly tokens?: readonly string[] | undefined;
+  /** Said to a person who reads the log. */
+  readonly note?: string;
   readonly signal?: AbortSignal;
   /** Where the call is part of an act that is in the audit log already. */
   readonly act?: RecordedAct;

@@ -89,6 +89,8 @@ const fixedAccounts = [
   'lock:attempts',
   'secrets:key',
   'disclosures',
+  'story:0',
+  'story:1',
   'batch-results',
   builtInAccount,
   'probe',

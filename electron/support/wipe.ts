@@ -125,7 +125,7 @@ function isFolderRemoved(home: string): boolean {
 }
 
 const ownEntry =
-  /^(home-id(\.\w+)?|desk\.lock.*|disclosures\.json.*|window\.json|provided-connections\.json.*|audit(\.copied-\w+)?|checkpoints|jobs|samples|certificates|built-in|logs)$/;
+  /^(home-id(\.\w+)?|desk\.lock.*|disclosures\.json.*|window\.json|provided-connections\.json.*|audit(\.copied-\w+)?|checkpoints|jobs|samples|certificates|stories|built-in|logs)$/;
 
 /** Chromium's own: its files, and its lock against a second instance on each system. */
 const chromiumEntry = /^(chromium|lockfile|Singleton(Lock|Cookie|Socket))$/;

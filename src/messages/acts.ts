@@ -70,6 +70,8 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   SaveInventory: ['Inventory of files saved', 'Inventory of files'],
   CompareFiles: ['Files compared', 'Comparison of files'],
   SaveComparison: ['Comparison of files saved', 'Saved comparison of files'],
+  TokenStory: ['Story of the token looked at', 'Look at the story of the token'],
+  SaveStory: ['Story of a token saved', 'Saved story of a token'],
   RemovePartial: ['Rest of an interrupted export removed', 'Removal of the rest of an interrupted export'],
   Mend: ['Corrected rows taken in', 'Corrected rows'],
   SetPassphrase: ['Passphrase set', 'Passphrase'],

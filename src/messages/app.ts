@@ -111,6 +111,16 @@ export const appMessages = {
           'later',
         ),
   'lookup.unknown': () => message('This lookup is no longer in the list.', 'Look the token up again.', 'now'),
+  'story.no-token': () =>
+    message(
+      'This cell has no token.',
+      'Choose a cell of a column that was detokenized, masked, tokenized, translated or matched.',
+    ),
+  'story.too-many': () =>
+    message(
+      'This batch has more tokens than are recorded of one.',
+      'A token of its last rows may be missing in a story. While its results are kept, search for it in the table.',
+    ),
   'clipboard.unavailable': () => message('The clipboard can’t be used right now.', 'Try again.', 'now'),
   'report.unknown': () => message('This report is no longer loaded.', 'Load it again.', 'now'),
   'report.too-many-rows': () =>

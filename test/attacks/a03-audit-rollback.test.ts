@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { noHashes } from '../support/token-hashes.ts';
 import path from 'node:path';
 import { render } from 'svelte/server';
 import { expect, test } from 'vitest';
@@ -83,6 +84,7 @@ async function lookupsOn(audit: Audit, steps: string[] = []) {
       write: () => (steps.push('copied'), Promise.resolve(done({ clearAfterMs: 1 }))),
       clear: () => Promise.resolve(),
     },
+    hashes: noHashes,
     now: () => new Date(),
     newId: () => 'l1',
   });

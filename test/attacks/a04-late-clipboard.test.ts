@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { noHashes } from '../support/token-hashes.ts';
 import { closeInOrder } from '../../electron/app/lifecycle.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
 import { openLookup } from '../../electron/lookup/lookup.ts';
@@ -82,6 +83,7 @@ async function app() {
     }),
     reveals,
     clipboard,
+    hashes: noHashes,
     now: () => new Date(),
     newId: () => 'l1',
   });

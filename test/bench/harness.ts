@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { noHashes } from '../support/token-hashes.ts';
 import { join } from 'node:path';
 import { type Audit, createAudit } from '../../electron/audit/audit.ts';
 import { createCheckpointFile } from '../../electron/audit/checkpoint.ts';
@@ -85,6 +86,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
   let path = '';
   await mkdir(options.home, { recursive: true });
   const batch = createBatch({
+    hashes: noHashes,
     folder: join(options.home, 'jobs'),
     clock: systemClock,
     clients: { for: () => Promise.resolve(done(client)) },

@@ -50,6 +50,15 @@ export const shots: Shot[] = [
       await page.getByRole('slider', { name: 'Requests by day' }).waitFor();
     },
   },
+  {
+    name: 'story',
+    scene: 'production',
+    steps: async (page) => {
+      await lookUp(page);
+      await page.getByRole('button', { name: 'Story of this token' }).click();
+      await page.getByText('Not searched').waitFor();
+    },
+  },
   { name: 'first-run', scene: 'first-run' },
   { name: 'first-run-provided', scene: 'first-run-provided' },
   { name: 'provided', scene: 'provided' },

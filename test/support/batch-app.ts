@@ -1,4 +1,5 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { noHashes } from './token-hashes.ts';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cleartext } from '../../electron/util/cleartext.ts';
@@ -285,6 +286,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     },
     clients: { for: () => Promise.resolve(done(service.client)) },
     guesses: noGuesses,
+    hashes: noHashes,
     connections: connectionsOf(connection),
     audit,
     gate:

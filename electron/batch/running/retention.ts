@@ -4,7 +4,7 @@ import { keptUntil } from '../../contract/retention.ts';
 import { createSerialQueue } from '../../util/serial-queue.ts';
 import type { JobList } from './job-list.ts';
 
-interface RetentionOptions extends Pick<BatchOptions, 'audit' | 'clock' | 'platform' | 'store'> {
+interface RetentionOptions extends Pick<BatchOptions, 'audit' | 'clock' | 'platform' | 'removing' | 'store'> {
   readonly jobs: Pick<JobList, 'load' | 'views' | 'find' | 'remove'>;
   /** Forgets what is held of its rows. */
   readonly onRemoved: (jobId: string) => void;
@@ -17,7 +17,15 @@ const everyMs = 60 * 60_000;
  * Removes batches whose results have been kept as long as the person or the administrator says, with one line of the log
  * each, and tells the window. Only of batches that have ended; one that is in use is removed later.
  */
-export function createRetention({ audit, clock, jobs, platform, store, onRemoved }: RetentionOptions): {
+export function createRetention({
+  audit,
+  clock,
+  jobs,
+  platform,
+  removing,
+  store,
+  onRemoved,
+}: RetentionOptions): {
   /** Looks now and from then on. Never rejects. */
   start(): Promise<void>;
   close(): Promise<void>;
@@ -33,6 +41,7 @@ export function createRetention({ audit, clock, jobs, platform, store, onRemoved
     const job = await jobs.find(jobId);
     if (!job.ok) return;
     const note = `kept for ${days} days`;
+    await removing?.(jobId);
     const removed = await audit.record(
       { action: 'RemoveResults', job: jobId, connection, environment, note },
       () => job.value.discard(),

@@ -5,6 +5,7 @@ import type { Grounds, Reveal } from '../../contract/models/lookup.ts';
 import type { BatchOptions } from '../options.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import { requestIdOf, rowStates } from '../storing/results.ts';
+import { tokensOf } from './cell-tokens.ts';
 import { showCell, type LoadedChunk, type View } from './result-rows.ts';
 import { columnName } from '../planning/disclosed.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
@@ -16,7 +17,7 @@ interface CellPosition extends LoadedChunk {
   readonly column: number;
 }
 
-export interface RevealCellOptions extends Pick<BatchOptions, 'gate' | 'reveals'> {
+export interface RevealCellOptions extends Pick<BatchOptions, 'gate' | 'hashes' | 'reveals'> {
   readonly spec: JobSpec;
   readonly view: View;
   readonly cell: CellPosition;
@@ -25,12 +26,16 @@ export interface RevealCellOptions extends Pick<BatchOptions, 'gate' | 'reveals'
 
 /** One cell's cleartext, obscured, for a limited time. Failures: reveal.gone where there is none, those of the gate. */
 export async function revealCell(
-  { gate, reveals, spec, view, cell, grounds }: RevealCellOptions,
+  { gate, hashes, reveals, spec, view, cell, grounds }: RevealCellOptions,
   xorKey: string,
 ): Promise<Outcome<Reveal>> {
   const found = cleartextOf(view, cell);
   if (found === null) return failed('reveal.gone');
-  const mapped = found.work?.plan;
+  const mapped = found.work?.one.plan;
+  const { sent = null, came = null } = found.work === null ? {} : tokensOf(cell, cell.index, found.work);
+  const token = came ?? sent;
+  const tokens = token === null ? done(undefined) : await hashes.of(token);
+  if (!tokens.ok) return tokens;
   const note = `row ${cell.chunk.start.row + cell.index}, column ${cell.column + 1}`;
   const subject = `batch ${spec.jobId}, ${note}`;
   const act = {
@@ -41,6 +46,7 @@ export async function revealCell(
     ...(mapped !== undefined && { policy: mapped.policy, definition: mapped.definition }),
     job: spec.jobId,
     note,
+    tokens: tokens.value,
     grounds,
     approvedJob: spec.jobId,
     disclosed: () =>
@@ -70,19 +76,20 @@ export async function revealCell(
 function cleartextOf(
   view: View,
   { chunk, results, index, column }: CellPosition,
-): { cleartext: Cleartext; requestId: string; work: ColumnWork | null } | null {
+): { cleartext: Cleartext; requestId: string; work: { one: ColumnWork; at: number } | null } | null {
   if (results.flaws[index] !== undefined) return null;
   const { work, width } = view;
   const beside = work.filter(({ plan }) => plan.into === 'beside');
   const one = column < width ? work.find(({ plan }) => plan.column === column) : beside[column - width];
-  const answer = one === undefined ? undefined : results.columns[work.indexOf(one)];
+  const mapped = one === undefined ? null : { one, at: work.indexOf(one) };
+  const answer = mapped === null ? undefined : results.columns[mapped.at];
   const requestId = requestIdOf(answer, index);
   const result = answer?.states[index] === rowStates.ok ? answer.values[index] : undefined;
   const isTokenized = one?.plan.operation === 'tokenize';
   if (one !== undefined && result !== undefined && !isTokenized)
-    return yieldsCleartext(one.plan.operation) ? { cleartext: result, requestId, work: one } : null;
+    return yieldsCleartext(one.plan.operation) ? { cleartext: result, requestId, work: mapped } : null;
   const input = chunk.table.value(index, one?.plan.column ?? column);
   const isHidden =
     isTokenized || (column < width && showCell({ chunk, results }, index, view, column).text.includes('•'));
-  return isHidden && openCleartext(input) !== '' ? { cleartext: input, requestId, work: one ?? null } : null;
+  return isHidden && openCleartext(input) !== '' ? { cleartext: input, requestId, work: mapped } : null;
 }

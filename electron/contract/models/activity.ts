@@ -57,6 +57,11 @@ export const auditEntry = z.strictObject({
   remaining: z.strictObject({ cards: count, values: count }).optional(),
   /** Of an act that a second person approved, and of asking for it and answering. */
   approval: loggedApproval.optional(),
+  /** Keyed hashes of the tokens that the act was about, where it was about one value: see `TokenHashes`. Not listed. */
+  tokens: z
+    .array(z.string().regex(/^[0-9a-f]{32}$/))
+    .max(2)
+    .optional(),
 });
 export type AuditEntry = z.infer<typeof auditEntry>;
 

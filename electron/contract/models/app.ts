@@ -174,6 +174,11 @@ export const managedSettings = z
       .describe(
         'Whether a file that is encrypted with OpenPGP is decrypted by the GnuPG that is installed; if absent it is.',
       ),
+    tokenStory: z
+      .boolean()
+      .describe(
+        'Whether keyed hashes of tokens are kept, by which every act on one is found again; if absent they are.',
+      ),
     profileImport: z.boolean().describe('Whether a service profile may be imported into a connection.'),
     webhookPort: z
       .int()

@@ -7,6 +7,7 @@ import type { ServiceClient } from '../../../electron/service/service-client.ts'
 import { cleartext as inClear, type Cleartext } from '../../../electron/util/cleartext.ts';
 import type { CleartextGateOptions } from '../../../electron/privacy/cleartext-act.ts';
 import { counts, gateWith } from '../../support/cleartext-gate.ts';
+import { noHashes } from '../../support/token-hashes.ts';
 import { auditWith } from '../../support/fake-audit.ts';
 
 const cleartext = '4111111111111111';
@@ -54,6 +55,7 @@ function open(
       clear: () => (steps.push(['clear']), Promise.resolve()),
       write: (text) => (steps.push(['clipboard', text]), Promise.resolve(done({ clearAfterMs: 30_000 }))),
     },
+    hashes: noHashes,
     now: () => new Date('2026-01-02T03:04:05.678Z'),
     newId: () => `l${++next}`,
     ...('active' in overrides && { active: overrides.active }),

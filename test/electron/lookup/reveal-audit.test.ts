@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { noHashes } from '../../support/token-hashes.ts';
 import { afterEach, expect, test } from 'vitest';
 import type { Audit } from '../../../electron/audit/audit.ts';
 import { detailsOf } from '../../../electron/audit/entries.ts';
@@ -42,6 +43,7 @@ async function open() {
       write: () => Promise.resolve(done({ clearAfterMs: 1 })),
       clear: () => Promise.resolve(),
     },
+    hashes: noHashes,
     now: () => new Date(),
     newId: () => `l${++next}`,
   });

@@ -585,6 +585,9 @@ function defaultAnswers(
     'inventory.look': () => look(),
     'inventory.drop': () => look(),
     'inventory.save': ({ form }) => done({ name: `inventory.${form}` }),
+    'story.look': () => done(data.story),
+    'story.save': () => done({ name: 'story.csv' }),
+    'story.stop': () => done({}),
     'inventory.stop': () => {
       stopLooking?.();
       return done({});

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../../../electron/contract/models/activity.ts';
+import type { Story, StoryEntry } from '../../../electron/contract/models/story.ts';
 import type {
   CanaryCell,
   ChangedCell,
@@ -414,6 +415,50 @@ export function auditEntry(sequence: number): AuditEntry {
       return entry(sequence, {});
   }
 }
+
+const storyAct = (sequence: number, over: Partial<AuditEntry>): StoryEntry => {
+  const entry = { ...auditEntry(1), job: null, sequence, phase: 'ok' as const, ...over };
+  return { kind: 'act', at: entry.at, entry };
+};
+const ofStory = { definition: 'card-number', caseReference: 'D-20418', reason: null, rows: 1, code: null };
+
+export const story: Story = {
+  entries: [
+    storyAct(91, { ...ofStory, action: 'GetMasked', at: at(0), requestId: '5d10-9' }),
+    storyAct(71, { ...ofStory, action: 'Reveal', reason: 'Chargeback', at: at(-3_600), actor: 'jonas.w' }),
+    storyAct(51, {
+      ...ofStory,
+      action: 'Reveal',
+      phase: 'failed',
+      code: 'reveal.reason-refused',
+      reason: 'Other',
+      at: at(-7_200),
+    }),
+    {
+      kind: 'batch',
+      at: at(-90_000),
+      jobId: 'job-7',
+      name: 'disputes_november.csv',
+      actor: 'maria.k',
+      connection: 'Acme production',
+      environment: 'production',
+      isKept: false,
+      columns: [
+        {
+          name: 'card_token',
+          operation: 'detokenize',
+          policy: 'analyst',
+          definition: 'card-number',
+          rows: 3,
+          first: [12, 4_711, 90_210],
+        },
+      ],
+    },
+  ],
+  isCut: false,
+  since: at(-9_000_000),
+  uncovered: [{ jobId: 'job-3', name: 'refunds.csv', startedAt: at(-400_000), code: 'file.changed' }],
+};
 
 export const recentCases: AuditEntry[] = [
   entry(231, { action: 'Reveal', reason: 'Chargeback response' }),
