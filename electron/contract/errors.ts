@@ -139,6 +139,7 @@ export const failureCodes = [
   'value.field-width', // a result that is too long for its field of fixed width, or would not be read from there as itself
   'value.unencodable', // for an export: its encoding has not all of the characters
   'value.no-text', // a number, true or false of JSON; not sent
+  'value.case-missing', // its row has no case, or none that the log takes, in the column of cases
   'value.unfit', // does not fit the definition's kind; not sent
   'value.check-digit', // refused by the service, and its check digit is wrong
   'value.length', // refused by the service, and it has too few or too many digits

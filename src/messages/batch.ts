@@ -214,6 +214,11 @@ export const batchMessages = {
       'The value is a number, true or false in JSON. A token is a text and can’t stand in its place, so it was not sent.',
       'Have such values written as strings, in quotes.',
     ),
+  'value.case-missing': () =>
+    message(
+      'The row has no case in the column of cases, or none that can be one, so it was not sent.',
+      'Write the case into the row, 100 characters at most, and try the corrected rows.',
+    ),
   'value.unfit': () =>
     message(
       'The value does not fit the kind of the definition, so it was not sent.',

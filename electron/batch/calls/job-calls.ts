@@ -11,6 +11,7 @@ import { checkExport, exportJob, type ReceiptParts } from '../output/export.ts';
 import { createRemainingChecks } from '../output/remaining.ts';
 import type { OwnTokens } from '../output/own-tokens.ts';
 import type { UnfinishedExports } from '../output/unfinished-exports.ts';
+import { caseOfRow } from '../planning/row-case.ts';
 import { createExportedFiles } from '../../storage/exported-files.ts';
 import { fewRows } from '../viewing/result-rows.ts';
 import type { JobRows } from '../viewing/look-at-rows.ts';
@@ -277,7 +278,12 @@ export function createJobCalls(
           const loaded = await load(indexOfRow(store, row), fewRows);
           if (!loaded.ok) return loaded;
           const cell = { ...loaded.value, index: row - loaded.value.chunk.start.row, column };
-          return revealCell({ ...options, spec: job.spec, view, cell, grounds }, xorKey);
+          const { caseColumn } = job.spec.plan;
+          // The row's own, whatever case the window has in hand.
+          const ofRow =
+            caseColumn === undefined ? null : caseOfRow(loaded.value.chunk.table, cell.index, caseColumn);
+          const said = caseColumn === undefined ? grounds : { ...grounds, caseReference: ofRow ?? '' };
+          return revealCell({ ...options, spec: job.spec, view, cell, grounds: said }, xorKey);
         }),
       ),
     'batch.checkExport': async (choice) => {

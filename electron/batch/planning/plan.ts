@@ -43,6 +43,8 @@ export interface ColumnWork {
   readonly isDisclosing: boolean;
   /** Columns with the same key share their requests. */
   readonly key: string;
+  /** The column of cases; absent where the batch has none. */
+  readonly caseColumn?: number;
   /** Whether a result can stand in its field, where fields have a fixed width; absent where any can. */
   readonly fits?: (result: string) => boolean;
 }
@@ -61,7 +63,11 @@ function callFor(
   return batchCall(by, { policy, definition, target, pattern: expression?.pattern ?? null });
 }
 
-export function workFor(plan: ColumnPlan, kind: DefinitionKind, reading: Reading): ColumnWork {
+export function workFor(
+  plan: ColumnPlan,
+  kind: DefinitionKind,
+  { reading, caseColumn }: Pick<Plan, 'reading' | 'caseColumn'>,
+): ColumnWork {
   const expression = plan.operation === 'match' ? expressionOf(plan, kind) : null;
   const call = callFor(plan, expression);
   // A mask is words of our own: it is cut to its field.
@@ -73,6 +79,7 @@ export function workFor(plan: ColumnPlan, kind: DefinitionKind, reading: Reading
     call,
     isDisclosing: expression?.isFree === false,
     key: JSON.stringify(call),
+    ...(caseColumn !== undefined && { caseColumn }),
     ...(fits !== null && { fits }),
   };
 }
@@ -149,6 +156,13 @@ export function showResult(
  * pattern.too-many.
  */
 export function checkPlan(plan: Plan, width: number, connection: Connection): Outcome<ColumnWork[]> {
+  const { caseColumn } = plan;
+  // What a mapped column has is replaced, or is a value: a case is neither.
+  if (
+    caseColumn !== undefined &&
+    (caseColumn >= width || plan.columns.some((one) => one.column === caseColumn))
+  )
+    return failed('plan.column-unknown', { column: String(caseColumn + 1) });
   const work: ColumnWork[] = [];
   const seen = new Set<number>();
   const disclosed = new Set<string>();
@@ -178,7 +192,7 @@ export function checkPlan(plan: Plan, width: number, connection: Connection): Ou
       const expression = expressionOf(column, kind);
       if (expression === null) return failed('pattern.invalid');
     }
-    const one = workFor(column, kind, plan.reading);
+    const one = workFor(column, kind, plan);
     if (one.isDisclosing) {
       const { definition } = column;
       if (disclosed.has(definition)) return failed('pattern.too-many', { definition });

@@ -1,4 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { hasCase } from './row-case.ts';
 import { crc32 } from 'node:zlib';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Preflight, Notice } from '../../contract/models/batch.ts';
@@ -252,13 +253,14 @@ export async function runPreflight(
         continue;
       }
       let empty = 0;
-      for (const [w, { plan, kind, key }] of work.entries()) {
+      for (const [w, { plan, kind, key, caseColumn }] of work.entries()) {
         const value = table.value(r, plan.column);
         if (isBlankCell(value)) {
           empty += 1;
           continue;
         }
         if (
+          !hasCase(table, r, caseColumn) ||
           !table.isText(r, plan.column) ||
           !fits(value, kind, rules[w] ?? { operation: plan.operation, maxLength })
         ) {

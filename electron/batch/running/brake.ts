@@ -1,4 +1,5 @@
 import { done, type Outcome } from '../../contract/errors.ts';
+import { hasCase } from '../planning/row-case.ts';
 import type { CanaryCell as ShownCell } from '../../contract/models/batch.ts';
 import { noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { maskReason } from '../../masking/masking.ts';
@@ -104,7 +105,7 @@ export async function chooseCanary(options: ChooseCanaryOptions): Promise<Outcom
       for (let i = 0; i * step < table.count; i++) {
         // Not every step's first row: rows often repeat something every ten or hundred.
         const r = i * step + ((i * 7_919) % step);
-        if (r >= table.count || flaws.has(r)) continue;
+        if (r >= table.count || flaws.has(r) || !hasCase(table, r, work[0]?.caseColumn)) continue;
         work.forEach(({ plan, kind, key }, index) => {
           const value = table.value(r, plan.column);
           const known = values.get(key);

@@ -1,5 +1,6 @@
 import type { FailureCode } from '../../contract/errors.ts';
 import type { ColumnWork } from '../planning/plan.ts';
+import { hasCase } from '../planning/row-case.ts';
 import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { explainInvalid, fits, isBlankCell } from '../reading/fit.ts';
 import type { Chunk } from '../reading/read-rows.ts';
@@ -33,6 +34,7 @@ const fixedSlot = (state: StateLetter, text = ''): Slot =>
 const blank = fixedSlot(rowStates.blank);
 const kept = fixedSlot(rowStates.kept);
 const unfit = fixedSlot(rowStates.failed, 'value.unfit');
+const noCase = fixedSlot(rowStates.failed, 'value.case-missing');
 const noText = fixedSlot(rowStates.failed, 'value.no-text');
 
 /** The chunk's results of an earlier run, when failed rows are tried again. */
@@ -67,6 +69,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
     const rule = { operation: plan.operation, maxLength };
     let last: BatchRequest | null = null;
     const slots: Slot[] = [];
+    const cases = columns[c]?.caseColumn;
     for (let r = 0; r < table.count; r++) {
       const value = table.value(r, plan.column);
       const before = earlier?.mended.has(chunk.start.row + r) === true ? undefined : beforeAll;
@@ -74,6 +77,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       else if (isBlankCell(value)) slots.push(blank);
       else if (before !== undefined && before.states[r] !== rowStates.failed)
         slots.push(earlierSlot(before, r));
+      else if (!hasCase(table, r, cases)) slots.push(noCase);
       else if (!table.isText(r, plan.column)) slots.push(noText);
       else if (!fits(value, kind, rule)) slots.push(unfit);
       else if (

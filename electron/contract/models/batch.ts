@@ -274,6 +274,8 @@ export type ColumnPlan = z.infer<typeof columnPlan>;
 export const plan = z.strictObject({
   reading,
   columns: z.array(columnPlan).min(1).max(20),
+  /** Position of the column that has each row's case: a row without one is not sent. Absent: one case for the batch. */
+  caseColumn: count.optional(),
 });
 export type Plan = z.infer<typeof plan>;
 
