@@ -40,7 +40,8 @@ import type { OwnTokens } from './own-tokens.ts';
 import { type OpenJob, remainingOf, type RemainingChecks } from './remaining.ts';
 import type { UnfinishedExports } from './unfinished-exports.ts';
 import { kindsSent } from '../viewing/result-rows.ts';
-import type { LeakCheck } from './leak-check.ts';
+import { createLeakCheck, type LeakCheck } from './leak-check.ts';
+import { createSentValues } from './sent-values.ts';
 import { createResultsAlone, joinResults } from './results-alone.ts';
 import { createConvertedOutput, createSourceOutput, type RowOutput } from './row-output.ts';
 import { createSheetWriter, workbookFile } from './write-workbook.ts';
@@ -399,7 +400,9 @@ async function writeResultsAlone(
   const alone = createResultsAlone(job.spec.format, job.work);
   const { format, work, above } = alone;
   const output = createOutput(choice, format);
-  const rows = createOutputRows({ format, work, choice, withError: true, output, leaks: null });
+  // No cell of the source is in it, but for what stands beside the tokens of a text.
+  const leaks = holdsCleartext(choice) ? null : createLeakCheck(format, createSentValues(format));
+  const rows = createOutputRows({ format, work, choice, withError: true, output, leaks });
   const join = {
     alone,
     mended: mended.value,
@@ -428,8 +431,7 @@ async function writeResultsAlone(
     const { cells: lostCells, rows: lostRows } = rows.lost;
     if (lostCells > 0 && choice.leavesEmpty !== true)
       return failed('export.cells-lost', { subject: `${lostCells} ${lostRows}` });
-    // No cell of the source is in it.
-    const remaining = holdsCleartext(choice) ? null : { cards: 0, values: 0, places: [] };
+    const remaining = leaks?.remaining() ?? null;
     const { clearValues } = rows;
     return done({ rowsWritten, clearValues, escaped: output.escaped, remaining, lostCells, lostRows });
   });

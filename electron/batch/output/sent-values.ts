@@ -40,7 +40,7 @@ export interface SentValues {
 const unitKinds = { word: 0, wordEnd: 1, cellEnd: 2 } as const;
 const cutCharacter = 0x80;
 
-function createSentValues({
+export function createSentValues({
   delimiter,
   encoding,
   newline,

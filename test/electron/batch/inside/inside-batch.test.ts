@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { done } from '../../../../electron/contract/errors.ts';
 import type { ColumnPlan, Job } from '../../../../electron/contract/models/batch.ts';
@@ -8,6 +10,7 @@ import {
   codeOf,
   detokenize,
   openApp,
+  plainExport,
   planOf,
   type TestApp,
   tokenOf,
@@ -127,6 +130,15 @@ describe('values inside the texts of a column', () => {
     const { jobId } = job;
     const checked = await app.batch['batch.checkExport']({ jobId, content: 'tokens', rows: 'all' });
     expect(valueOf(checked)).toMatchObject({ cards: 1 });
+  });
+
+  it('leave nothing uncounted where the source is gone and only results are written', async () => {
+    const job = await run(csv([`a.b@bank.example pays ${card}`, 'nothing']), [
+      inside('tokenize', { definition: 'email', inside: { ...usualMarks, definitions: { email: 'email' } } }),
+    ]);
+    rmSync(join(app.folder, 'in.csv'));
+    const choice = { ...plainExport, jobId: job.jobId, content: 'tokens', withoutSource: true } as const;
+    expect(valueOf(await app.batch['batch.export'](choice))?.remaining).toMatchObject({ cards: 1 });
   });
 
   it('are values of a disclosing act, as many as a file holds', async () => {
