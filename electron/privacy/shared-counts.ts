@@ -9,10 +9,16 @@ import { noCounts, type SharedCounts } from './disclosures.ts';
 const account = machineAccount('disclosures');
 const kinds = Object.keys(noCounts) as (keyof DisclosureCounts)[];
 
-/** Numbers in the order of `noCounts`, fewer where a version wrote them that had fewer kinds: an entry of the keychain holds 2,560 bytes, some thirty homes. */
+/** Numbers in the order of `noCounts`, without the last where a version wrote them that had none of it: an entry of the keychain holds 2,560 bytes, some thirty homes. */
 const stored = z.strictObject({
   day: z.string(),
-  homes: z.record(z.string(), z.array(count).max(kinds.length)),
+  homes: z.record(
+    z.string(),
+    z
+      .array(count)
+      .min(kinds.length - 1)
+      .max(kinds.length),
+  ),
 });
 
 /** A home's identity is not written there, only a part of it: who reads the entry learns the counts alone. */

@@ -119,7 +119,7 @@ export const appMessages = {
   'story.too-many': () =>
     message(
       'This batch has more tokens than are recorded of one.',
-      'A token of its last rows may be missing in a story. While its results are kept, search for it in the table.',
+      'A token of its last rows may be missing in a story. While its results are still there, search for it in the table.',
     ),
   'clipboard.unavailable': () => message('The clipboard can’t be used right now.', 'Try again.', 'now'),
   'report.unknown': () => message('This report is no longer loaded.', 'Load it again.', 'now'),
