@@ -39,7 +39,7 @@ test('values inside notes are tokenized where they stand, and come back byte for
   await run(page);
   expect(await readSum(page)).toMatchObject({ rows: 5, ok: 5 });
   await expect(
-    page.getByRole('gridcell', { name: /called about <<card 4 4 4 4:\d{16}>>, wants/ }),
+    page.getByRole('gridcell', { name: /called about <<card 4 4 4 4 token:\d{16}>>, wants/ }),
   ).toBeVisible();
 
   const tokens = await exportRows(page, { content: 'Tokens', written: 'As the source' });

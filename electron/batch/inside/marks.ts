@@ -6,7 +6,7 @@ import { readWritten, writeForm, type WrittenValue } from './written-form.ts';
 
 /*
  * Values in the middle of a text. Each is tokenized where it stands, and its token stands between marks, from which
- * Detokenize finds it again: `paid with [[card 4-4-4-4:TOKEN]] today`.
+ * Detokenize finds it again: `paid with [[card 4-4-4-4 token:TOKEN]] today`.
  */
 
 /** One value of a cell that is sent: the cleartext or the token, and how it is written. */
@@ -16,6 +16,8 @@ export interface InsideValue extends ValueSpan {
 }
 
 const escaped = (signs: string): string => signs.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
+/** Behind a form: without a letter its digits and those of a token would be one number, which may look like another card. */
+const formEnd = ' token';
 const heads = new WeakMap<Marks, RegExp>();
 
 /** How each mark begins. */
@@ -53,12 +55,14 @@ export function findTokens(text: string, marks: Marks): Outcome<InsideValue[]> {
     const colon = text.indexOf(':', formFrom);
     const end = text.indexOf(marks.close, colon + 1);
     if (colon < 0 || end <= colon + 1) return failed('value.mark-broken');
+    const between = text.slice(formFrom, colon);
+    if (between !== '' && !between.endsWith(formEnd)) return failed('value.mark-broken');
     found.push({
       kind: kind as ValueKind,
       from: index,
       to: end + marks.close.length,
       sent: text.slice(colon + 1, end),
-      form: text.slice(formFrom + (text[formFrom] === ' ' ? 1 : 0), colon),
+      form: between === '' ? '' : between.slice(1, -formEnd.length),
     });
   }
   return done(found);
@@ -71,7 +75,7 @@ export function putTokens(
   { tokens, marks }: { readonly tokens: readonly string[]; readonly marks: Marks },
 ): Outcome<string> {
   const marked = replaceSpans(text, values, ({ kind, form }, at) => {
-    const shown = form === '' ? '' : ` ${form}`;
+    const shown = form === '' ? '' : ` ${form}${formEnd}`;
     return `${marks.open}${kind}${shown}:${tokens[at] ?? ''}${marks.close}`;
   });
   if (marked === null) return failed('value.mark-broken');

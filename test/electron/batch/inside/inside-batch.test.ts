@@ -98,7 +98,9 @@ describe('values inside the texts of a column', () => {
     const [, first, second, third, fourth] = valueOf(
       await app.export(job.jobId, { content: 'tokens' }),
     ).split('\r\n');
-    expect(first).toContain(`[[card 4 4 4 4:${tokenOf(bare)}]] and [[email:${tokenOf('a.b@bank.example')}]]`);
+    expect(first).toContain(
+      `[[card 4 4 4 4 token:${tokenOf(bare)}]] and [[email:${tokenOf('a.b@bank.example')}]]`,
+    );
     expect(second).toContain('nothing here');
     expect(third).toMatch(/4111 11•• •••• 1111, 5500 00•• •••• 0004 refused.*service\.element-refused/);
     expect(fourth).toMatch(/^3,/);
@@ -120,7 +122,7 @@ describe('values inside the texts of a column', () => {
     const job = await run(csv([`${card} of her, ssn 536-22-1234`]), [
       inside('tokenize', { inside: { ...usualMarks, definitions: { card: 'card' } } }),
     ]);
-    expect(await shownNote(job)).toBe(`[[card 4 4 4 4:${tokenOf(bare)}]] of her, ssn •••-••-1234`);
+    expect(await shownNote(job)).toBe(`[[card 4 4 4 4 token:${tokenOf(bare)}]] of her, ssn •••-••-1234`);
   });
 
   it('leave nothing in clear uncounted beside their tokens', async () => {
@@ -143,7 +145,7 @@ describe('values inside the texts of a column', () => {
 
   it('are values of a disclosing act, as many as a file holds', async () => {
     const marked = csv([
-      `[[card 4 4 4 4:${tokenOf(bare)}]] and [[card:${tokenOf('5500000000000004')}]]`,
+      `[[card 4 4 4 4 token:${tokenOf(bare)}]] and [[card:${tokenOf('5500000000000004')}]]`,
       'no mark',
     ]);
     const job = await run(marked, [

@@ -25,7 +25,7 @@ describe('values inside a text', () => {
     ]);
     const tokens = ['T1', 'T2', 'T3'];
     expect(valueOf(putTokens(text, values, { tokens, marks: usualMarks }))).toBe(
-      'paid with [[card 4-4 4-4:T1]] or [[iban l4 4 4 4 4 2:T2]], [[email:T3]]',
+      'paid with [[card 4-4 4-4 token:T1]] or [[iban l4 4 4 4 4 2 token:T2]], [[email:T3]]',
     );
   });
 
@@ -95,8 +95,8 @@ describe('values inside a text', () => {
   );
 
   it('refuse a form that is not of so many characters', () => {
-    const tokens = valueOf(findTokens('[[card 4-4-4-4:T1]]', usualMarks));
-    expect(codeOf(putCleartext('[[card 4-4-4-4:T1]]', tokens, ['411111111111111']))).toBe(
+    const tokens = valueOf(findTokens('[[card 4-4-4-4 token:T1]]', usualMarks));
+    expect(codeOf(putCleartext('[[card 4-4-4-4 token:T1]]', tokens, ['411111111111111']))).toBe(
       'value.mark-broken',
     );
   });
