@@ -1,8 +1,5 @@
-import { crc32 } from 'node:zlib';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
-import { isDelimited } from '../../contract/row-kinds.ts';
-import { codecOf } from '../reading/encodings.ts';
 import { readChunk } from '../reading/read-rows.ts';
 import type { JobSource } from '../running/job-source.ts';
 import type { BatchJob } from '../running/job.ts';
@@ -64,39 +61,14 @@ export async function withChunks<T>(
         const known = withoutPending(results.value, { firstRow: start.row, flaws }, pending);
         return done({ chunk: chunk.value, results: known });
       };
-    const { format } = job.spec;
-    const codec = codecOf(format.encoding);
-    const canSieve = isDelimited(format) && codec.extendsAscii && codec.viewUnit === 1;
-    const sieveRecord = store.createSequentialSieve();
-    /** Whether a chunk has no row that is asked for. Where some were corrected the source does not tell. */
-    async function isLeftOut(entry: JournalEntry, { sieve, withResults }: Needed): Promise<Outcome<boolean>> {
-      if (sieve === undefined || mended.size > 0 || pending.size > 0) return done(false);
-      const { start, end, crc } = entry;
-      const bytes = await readNext(start.offset, end.offset - start.offset);
-      if (!bytes.ok) return bytes;
-      if (crc32(bytes.value) !== crc) return failed('file.changed');
-      if (sieve.mayHave(bytes.value)) return done(false);
-      if (!withResults) return done(true);
-      const inResults = await sieveRecord(entry, sieve.mayHave);
-      return inResults.ok ? done(!inResults.value) : inResults;
-    }
     const read: ByteSource['read'] = (offset, length) => source.value.read(offset, length);
-    const readNext = readAhead(read, identity.size);
-    const loadNext = loader(readNext, store.createSequentialReader());
     const rows: JobRows = {
       entries: store.entries,
       version: store.tally,
       isRunning: job.busy,
       view: viewOf(job),
       load: loader(read, (_, index) => store.read(index)),
-      async loadNext(index, needed) {
-        const entry = store.entries[index];
-        if (entry === undefined) return failed('job.damaged');
-        const isOut = await isLeftOut(entry, needed);
-        if (!isOut.ok) return isOut;
-        return isOut.value ? done(null) : loadNext(index, needed);
-      },
-      canSieve,
+      loadNext: loader(readAhead(read, identity.size), store.createSequentialReader()),
     };
     return await act({ rows, store, source: source.value });
   } finally {

@@ -141,36 +141,6 @@ export type ReadRecord = (entry: JournalEntry) => Promise<Outcome<ChunkResults>>
 
 /** With `end`, where the last record ends, records are read in large blocks: for callers that read many in order. */
 export function createRecordReader(records: FileHandle, cipher: RecordCipher, end?: number): ReadRecord {
-  const read = createDecryptedReader(records, cipher, end);
-  return async (entry) => {
-    const cleartext = await read(entry);
-    if (!cleartext.ok) return cleartext;
-    const results = decodeResults(cleartext.value);
-    return areCountsOf(entry.counts, results) ? done(results) : failed('job.damaged');
-  };
-}
-
-/** Whether something may be in a record, by its bytes. Failure: job.damaged. */
-export type SieveRecord = (
-  entry: JournalEntry,
-  mayHave: (bytes: Buffer) => boolean,
-) => Promise<Outcome<boolean>>;
-
-/** Looks at records in order, as bytes: nothing of them is decoded. */
-export function createRecordSieve(records: FileHandle, cipher: RecordCipher, end: number): SieveRecord {
-  const read = createDecryptedReader(records, cipher, end);
-  return async (entry, mayHave) => {
-    const cleartext = await read(entry);
-    if (!cleartext.ok) return cleartext;
-    return done(mayHave(cleartext.value));
-  };
-}
-
-function createDecryptedReader(
-  records: FileHandle,
-  cipher: RecordCipher,
-  end?: number,
-): (entry: JournalEntry) => Promise<Outcome<Buffer>> {
   async function readBytes(offset: number, length: number): Promise<Outcome<Buffer>> {
     const bytes = Buffer.allocUnsafe(length);
     try {
@@ -185,6 +155,8 @@ function createDecryptedReader(
     const record = await read(entry.offset, entry.length);
     if (!record.ok) return record;
     const cleartext = cipher.decrypt(record.value, contextOf(entry));
-    return cleartext === null ? failed('job.damaged') : done(cleartext);
+    if (cleartext === null) return failed('job.damaged');
+    const results = decodeResults(cleartext);
+    return areCountsOf(entry.counts, results) ? done(results) : failed('job.damaged');
   };
 }

@@ -6,14 +6,7 @@ import type { RecordCipher } from '../../storage/encryption.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
 import { lockFolder } from './job-files.ts';
 import { formatHead, formatLine, type ChunkRange, type JournalEntry } from './journal.ts';
-import {
-  contextOf,
-  createRecordReader,
-  createRecordSieve,
-  openRecords,
-  type ReadRecord,
-  type SieveRecord,
-} from './records.ts';
+import { contextOf, createRecordReader, openRecords, type ReadRecord } from './records.ts';
 import { addCounts, countChunk, emptyTally, encodeResults, type ChunkResults } from './results.ts';
 
 /** What became of a chunk that was committed. Neither promise rejects. */
@@ -42,8 +35,6 @@ export interface ResultStore {
   read(index: number): Promise<Outcome<ChunkResults>>;
   /** For reading many chunks in order. */
   createSequentialReader(): ReadRecord;
-  /** The same, for finding the chunks in whose results something may be. */
-  createSequentialSieve(): SieveRecord;
   /** Resolves when everything committed is synced or has failed; it is synced at once. */
   settled(): Promise<void>;
   /** After `settled`, closes the files and releases the lock. */
@@ -171,9 +162,6 @@ export async function openResultStore(folder: string, cipher: RecordCipher): Pro
     entries[entry.chunk] = entry;
   }
 
-  const endOfRecords = (): number =>
-    entries.reduce((last, { offset, length }) => Math.max(last, offset + length), 0);
-
   async function settled(): Promise<void> {
     await writing;
     syncNow();
@@ -199,8 +187,10 @@ export async function openResultStore(folder: string, cipher: RecordCipher): Pro
       const entry = entries[index];
       return entry === undefined ? Promise.resolve(failed('job.damaged')) : readRecord(entry);
     },
-    createSequentialReader: () => createRecordReader(records, cipher, endOfRecords()),
-    createSequentialSieve: () => createRecordSieve(records, cipher, endOfRecords()),
+    createSequentialReader() {
+      const end = entries.reduce((last, { offset, length }) => Math.max(last, offset + length), 0);
+      return createRecordReader(records, cipher, end);
+    },
     settled,
     async close() {
       await settled();

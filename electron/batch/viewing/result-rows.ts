@@ -21,22 +21,12 @@ export interface View {
   readonly masked: MaskedColumns;
 }
 
-/** What may tell of many rows at once, from how they are written, that nothing sought is shown of them: see `sieveOf`. */
-export interface RowSieve {
-  /** Whether something may be in these bytes. */
-  readonly mayHave: (bytes: Buffer) => boolean;
-  /** Finds something in each row, or result, that has to be looked at. */
-  readonly pattern: RegExp;
-}
-
 /** What a look needs of each chunk; the less, the faster. */
 export interface Needed {
   /** Without them a chunk has its rows and their flaws only. */
   readonly withResults: boolean;
   /** As many of the source's first columns; all of them, if absent. */
   readonly columns?: number | undefined;
-  /** Only rows in which it finds something are asked for. */
-  readonly sieve?: RowSieve | undefined;
 }
 
 const maxLength = 500;

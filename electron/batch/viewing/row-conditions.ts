@@ -1,8 +1,7 @@
-import { isAscii } from 'node:buffer';
 import creditCardType from 'credit-card-type';
 import type { RowCondition } from '../../contract/models/rows.ts';
 import { codeOfRow, type ChunkResults } from '../storing/results.ts';
-import { countColumns, showCell, type LoadedChunk, type View, type RowSieve } from './result-rows.ts';
+import { countColumns, showCell, type LoadedChunk, type View } from './result-rows.ts';
 
 export type RowTest = (loaded: LoadedChunk, index: number) => boolean;
 
@@ -45,7 +44,8 @@ export type TextTest = (shown: string) => boolean;
  */
 export function textTest(test: Exclude<RowCondition['test'], 'failed'>, text: string): TextTest {
   const typed = text.toLowerCase();
-  const spellings = spellingsOf(text);
+  const dotted = typed.replaceAll('*', '•');
+  const spellings = new Set([typed, dotted, /^[\d• ]+$/.test(dotted) ? dotted.replaceAll(' ', '') : dotted]);
   // Most masks are compared with digits; lower case costs more than the comparison.
   const hasCase = typed.toUpperCase() !== typed;
   const any = (compare: (shown: string, wanted: string) => boolean): TextTest => {
@@ -71,45 +71,6 @@ export function textTest(test: Exclude<RowCondition['test'], 'failed'>, text: st
     case 'brand':
       return (shown) => cardBrand(shown) === text;
   }
-}
-
-function spellingsOf(text: string): ReadonlySet<string> {
-  const typed = text.toLowerCase();
-  const dotted = typed.replaceAll('*', '•');
-  return new Set([typed, dotted, /^[\d• ]+$/.test(dotted) ? dotted.replaceAll(' ', '') : dotted]);
-}
-
-/** What a text may spell otherwise, and a quoted cell that has white space behind it. */
-const otherwiseWritten = ['&', '%', '\\', '" ', '"\t'];
-
-/**
- * For cells that are shown with one of these texts; undefined where that can't be told from how they are written. What is
- * shown of plain ASCII is a part of it, but for the signs of a mask. Rows that have anything else are looked at.
- */
-export function sieveOf(texts: readonly string[]): RowSieve | undefined {
-  const spellings = texts.flatMap((text) => [...spellingsOf(text)]);
-  // Of several lines, or with a quote, it is not written as it is shown.
-  if (spellings.length === 0 || !spellings.every((one) => /^[ !#-~]+$/.test(one))) return undefined;
-  const escaped = spellings.map((one) => one.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|');
-  // Without the others it is a search that takes a tenth of the time.
-  const sought = new RegExp(escaped, 'i');
-  return {
-    mayHave: (bytes) =>
-      !isAscii(bytes) ||
-      otherwiseWritten.some((sign) => bytes.includes(sign)) ||
-      sought.test(bytes.toString('latin1')),
-    pattern: new RegExp(`${escaped}|[&%\\\\\x80-\uffff]|"[ \t]`, 'gi'),
-  };
-}
-
-/** One for the rows that meet the conditions; undefined where there is none. */
-export function sieveOfConditions(where: readonly RowCondition[]): RowSieve | undefined {
-  for (const { test, text } of where) {
-    const isOfText = test === 'contains' || test === 'equals' || test === 'begins' || test === 'ends';
-    const sieve = isOfText ? sieveOf([text]) : undefined;
-    if (sieve !== undefined) return sieve;
-  }
-  return undefined;
 }
 
 /** In code points, as a mask is long. */

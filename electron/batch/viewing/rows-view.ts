@@ -12,14 +12,7 @@ import type {
 import { neutralise } from '../../storage/csv.ts';
 import { indexOfRow } from '../storing/result-store.ts';
 import { rowStates } from '../storing/results.ts';
-import {
-  compileConditions,
-  findInRow,
-  sieveOf,
-  sieveOfConditions,
-  textTest,
-  type RowTest,
-} from './row-conditions.ts';
+import { compileConditions, findInRow, textTest, type RowTest } from './row-conditions.ts';
 import { inSlices, lookAtRows, rowsPerSlice, type JobRows, type LookOptions } from './look-at-rows.ts';
 import { profileColumn } from './column-profile.ts';
 import { createRowSorter } from './row-order.ts';
@@ -268,7 +261,7 @@ async function buildList(
       list.add(loaded.chunk.start.row + index);
       if (sortColumn !== null) sorter?.add(showCell(loaded, index, rows.view, sortColumn));
     },
-    { ...look, withResults, columns, sieve: sieveOfConditions(view?.where ?? []), first: known?.chunks ?? 0 },
+    { ...look, withResults, columns, first: known?.chunks ?? 0 },
   );
   if (!looked.ok) return looked;
   const inSourceOrder = await list.values();
@@ -308,7 +301,7 @@ async function findAll(
       const row = loaded.chunk.start.row + index;
       hits[row >> 3] = (hits[row >> 3] ?? 0) | (1 << (row & 7));
     },
-    { ...look, sieve: sieveOf([text]) },
+    look,
   );
   if (!looked.ok) return looked;
   const positions = createNumberList();
