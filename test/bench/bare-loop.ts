@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import Papa from 'papaparse';
 import { Pool } from 'undici';
-import { cpuMs } from './figures.ts';
+import { cpuMs, peakMemory } from './figures.ts';
 
 /**
  * The least that anyone would write: PapaParse's chunks, requests of 500 elements with 8 in flight, answers joined as
@@ -67,6 +67,6 @@ const figures = {
   rows: sent,
   ms: performance.now() - started,
   cpuMs: cpuMs(process.cpuUsage(cpuBefore)),
-  peakRss: process.resourceUsage().maxRSS * 1024,
+  peakRss: peakMemory(),
 };
 process.stdout.write(`${JSON.stringify(figures)}\n`);

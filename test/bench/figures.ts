@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** One measured figure. The ratio is what travels from machine to machine. */
 export interface Figure {
   readonly name: string;
@@ -19,3 +21,13 @@ export const median = (values: readonly number[]): number =>
 
 /** Of this process, all its threads: the steadier figure where others use the machine too. */
 export const cpuMs = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1_000;
+
+/**
+ * The most memory that this process had, in bytes. Not `resourceUsage().maxRSS` where it can be helped: Linux counts in it
+ * what the process had that started this one, before it became another program.
+ */
+export function peakMemory(): number {
+  if (process.platform !== 'linux') return process.resourceUsage().maxRSS * 1024;
+  const [, kib = ''] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? [];
+  return Number(kib) * 1024;
+}

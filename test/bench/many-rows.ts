@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import type { RowsView } from '../../electron/contract/models/rows.ts';
 import { openHarness } from './harness.ts';
 import { type Timed, timed } from './timed.ts';
+import { peakMemory } from './figures.ts';
 
 /**
  * What the window asks of a finished job that fills a day, after a start of the app: filters, orders, pages of them
@@ -74,6 +75,6 @@ steps['nowhere'] = await timed(async () => {
   if (!found.ok || found.value !== null) throw new Error('a text that is nowhere was found');
 });
 const keptBytes = settled() - before;
-const peakRss = process.resourceUsage().maxRSS * 1024;
+const peakRss = peakMemory();
 await harness.close();
 process.stdout.write(`${JSON.stringify({ steps, totals, keptBytes, peakRss })}\n`);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import type { ExportChoice, Reading } from '../../electron/contract/models/batch.ts';
 import { obscuredOf } from '../support/obscured-text.ts';
-import { cpuMs } from './figures.ts';
+import { cpuMs, peakMemory } from './figures.ts';
 import { openHarness, untilDone } from './harness.ts';
 import { slowSyncs } from './slow-syncs.ts';
 
@@ -80,7 +80,7 @@ const figures = {
   /** Of the run, how much the main thread was not waiting. */
   busy,
   exportMs: ended - ran,
-  peakRss: process.resourceUsage().maxRSS * 1024,
+  peakRss: peakMemory(),
   p99Run,
   p99: delay.percentile(99) / 1e6,
   p999: delay.percentile(99.9) / 1e6,

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { RowsView } from '../../electron/contract/models/rows.ts';
 import { openHarness, untilDone } from './harness.ts';
+import { peakMemory } from './figures.ts';
 
 /**
  * What the window asks of a finished job: pages anywhere, the first filter, sort and search, and pages of them. Options
@@ -71,7 +72,7 @@ const query = { jobId, filter: 'all', text: 'D-999999', after: -1, backwards: fa
 figures['find'] = await timed(() => harness.batch['batch.find'](query));
 figures['findNext'] = await timed(() => harness.batch['batch.find']({ ...query, after: 5 }));
 figures['keptBytes'] = settled() - before;
-figures['peakRss'] = process.resourceUsage().maxRSS * 1024;
+figures['peakRss'] = peakMemory();
 await harness.close();
 await rm(home, { recursive: true, force: true });
 process.stdout.write(`${JSON.stringify(figures)}\n`);
