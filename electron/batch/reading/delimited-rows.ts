@@ -12,6 +12,7 @@ import {
   type RowKind,
   type RowSpans,
 } from './row-kind.ts';
+import { scanUnits, twiceAsLong } from './scan-arrays.ts';
 
 /** Rows by RFC 4180, with any delimiter, or with quotes that are text. */
 export const delimitedRows = (layout: Layout): RowKind => ({
@@ -102,8 +103,6 @@ const space = 0x20;
 const tab = 0x09;
 const carriageReturn = 0x0d;
 
-/** Used again by every call. A text that is longer than a chunk gets an array of its own. */
-const unitScratch = new Uint16Array(128 * 1024);
 /** Used again by every call, and grown where they are too small. */
 let rowScratch = new Int32Array(8 * 1024);
 let firstScratch = new Int32Array(8 * 1024);
@@ -127,7 +126,7 @@ function find(text: string, options: FindRowsOptions): Omit<RowSpans, 'kind'> {
   /** Most units are behind both, so that one comparison is enough for them. */
   const lastStop = Math.max(delimiter, lineEnd);
   const { length } = text;
-  const units = options.units ?? unitsOf(text);
+  const units = options.units ?? scanUnits(text);
   units[length] = lineEnd;
   const indexOf = (sought: string, from: number): number => {
     const found = text.indexOf(sought, from);
@@ -256,17 +255,4 @@ function closingQuote(units: Uint16Array, length: number, open: number): number 
     at += 1;
   }
   return -1;
-}
-
-/** The units of a text, and room for a line end behind them: looking at an array is several times as fast as at a string. */
-function unitsOf(text: string): Uint16Array {
-  const units = text.length < unitScratch.length ? unitScratch : new Uint16Array(text.length + 1);
-  Buffer.from(units.buffer).write(text, 'utf16le');
-  return units;
-}
-
-function twiceAsLong(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const longer = new Int32Array(array.length * 2);
-  longer.set(array);
-  return longer;
 }

@@ -3,6 +3,7 @@ import type { Encoding, Layout } from '../../contract/models/batch.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { createCellUnits } from './cell-units.ts';
 import type { CellWriter, FieldForm, FindRowsOptions, RowKind, SpansOfParts } from './row-kind.ts';
+import { scanUnits, twiceAsLong } from './scan-arrays.ts';
 
 /*
  * Where the rows of a JSON text and the values of their members stand. The scanner is jsonc-parser's, which says where a
@@ -48,7 +49,7 @@ function createJsonWriter({ encoding }: { readonly encoding: Encoding }): CellWr
   };
 }
 
-type Extent = Pick<FindRowsOptions, 'isEnd' | 'until'>;
+type Extent = Pick<FindRowsOptions, 'isEnd' | 'until' | 'units'>;
 
 const maxDepth = 64;
 /** Elements of one array that are columns. */
@@ -75,27 +76,31 @@ interface Row {
  * deeper than 64 levels, or has a member twice in one object: readers differ about which of them counts.
  */
 export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent: Extent): SpansOfParts {
-  const rowStarts: number[] = [];
-  const firstFields: number[] = [];
-  const fieldStarts: number[] = [];
-  const fieldEnds: number[] = [];
   const forms: FieldForm[] = [];
   const broken = new Set<number>();
   const scanner = createScanner(text, false);
   const add = (form: FieldForm, from: number, end: number): void => {
-    forms.push(form);
-    fieldStarts.push(from);
-    fieldEnds.push(end);
+    const at = forms.push(form) - 1;
+    if (at === startScratch.length) {
+      startScratch = twiceAsLong(startScratch);
+      endScratch = twiceAsLong(endScratch);
+    }
+    startScratch[at] = from;
+    endScratch[at] = end;
   };
-  const alike = createLikeness(text, pointers);
+  const alike = createLikeness(text, extent.units ?? scanUnits(text), pointers);
+  const element = { ...extent, endOf: (from: number) => alike.endOf(from) ?? objectEnd(text, from) };
+  let count = 0;
   let start = 0;
   while (start < text.length && start < extent.until) {
-    const row =
-      rows === 'lines'
-        ? lineAt(text, start, extent)
-        : elementAt(text, start, { ...extent, endOf: (from) => alike.endOf(from) ?? objectEnd(text, from) });
+    const row = rows === 'lines' ? lineAt(text, start, extent) : elementAt(text, start, element);
     if (row === null) break;
-    firstFields.push(forms.length);
+    if (count + 1 === rowScratch.length) {
+      rowScratch = twiceAsLong(rowScratch);
+      firstScratch = twiceAsLong(firstScratch);
+    }
+    rowScratch[count] = start;
+    firstScratch[count] = forms.length;
     if (row.isBlank) add('none', start, start);
     else if (alike.endOf(row.from) === row.end) alike.each(start, add);
     else {
@@ -110,27 +115,32 @@ export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent
           else add(value.form, value.start, value.end);
         }
       } else {
-        broken.add(rowStarts.length);
+        broken.add(count);
         add('broken', start, row.end);
       }
     }
-    rowStarts.push(start);
+    count += 1;
     start = row.next;
   }
-  const count = rowStarts.length;
-  rowStarts.push(start);
-  firstFields.push(forms.length);
+  rowScratch[count] = start;
+  firstScratch[count] = forms.length;
   return {
     count,
-    rowStarts: Int32Array.from(rowStarts),
-    firstFields: Int32Array.from(firstFields),
-    fieldStarts: Int32Array.from(fieldStarts),
-    fieldEnds: Int32Array.from(fieldEnds),
+    rowStarts: rowScratch.slice(0, count + 1),
+    firstFields: firstScratch.slice(0, count + 1),
+    fieldStarts: startScratch.slice(0, forms.length),
+    fieldEnds: endScratch.slice(0, forms.length),
     forms,
     broken,
     hasQuotes: false,
   };
 }
+
+/** Used again by every call, and grown where they are too small. */
+let rowScratch = new Int32Array(8 * 1024);
+let firstScratch = new Int32Array(8 * 1024);
+let startScratch = new Int32Array(64 * 1024);
+let endScratch = new Int32Array(64 * 1024);
 
 /**
  * The pointers of all values in the first rows that are no objects or arrays, in their order; so many at most. `isEnd`:
@@ -162,9 +172,10 @@ const maxLookedAt = 200;
  * Most rows of a file differ in nothing but their values. One that is as the last one was is taken apart by that, in a
  * quarter of the time that the scanner takes; whatever stands there is as valid as what was there.
  */
-function createLikeness(text: string, pointers: readonly string[]) {
+function createLikeness(text: string, units: Uint16Array, pointers: readonly string[]) {
+  const { length } = text;
   /** What stands before each value, and behind the last one. */
-  let between: readonly string[] = [];
+  let between: readonly Uint16Array[] = [];
   let areTexts: readonly boolean[] = [];
   /** Of each column, which value it is; negative where it is none. */
   let valueOf: readonly number[] = [];
@@ -173,20 +184,27 @@ function createLikeness(text: string, pointers: readonly string[]) {
   let knownFrom = -1;
   let knownEnd: number | null = null;
 
+  /** Where the text ends that is expected here; negative where another one stands. */
+  function behind(expected: Uint16Array, from: number): number {
+    const end = from + expected.length;
+    if (end > length) return -1;
+    for (let at = from, n = 0; at < end; at++, n++) if (units[at] !== expected[n]) return -1;
+    return end;
+  }
+
   function match(from: number): number | null {
     let at = from;
     for (let index = 0; index < areTexts.length; index++) {
-      const before = between[index] ?? '';
-      if (!text.startsWith(before, at)) return null;
-      at += before.length;
+      at = behind(between[index] ?? nothing, at);
+      if (at < 0) return null;
       starts[index] = at;
-      const end = areTexts[index] === true ? textEnd(text, at) : plainEnd(text, at);
-      if (end < 0) return null;
-      ends[index] = end;
-      at = end;
+      at = areTexts[index] === true ? textEnd(text, units, at) : plainEnd(text, at);
+      if (at < 0) return null;
+      ends[index] = at;
     }
-    const last = between[areTexts.length] ?? '';
-    return last !== '' && text.startsWith(last, at) ? at + last.length : null;
+    const last = between[areTexts.length] ?? nothing;
+    const end = behind(last, at);
+    return last === nothing || end < 0 ? null : end;
   }
 
   return {
@@ -202,7 +220,7 @@ function createLikeness(text: string, pointers: readonly string[]) {
     each(rowStart: number, visit: (form: FieldForm, from: number, end: number) => void): void {
       for (const value of valueOf) {
         const from = starts[value] ?? rowStart;
-        const isNull = value >= 0 && areTexts[value] !== true && text[from] === 'n';
+        const isNull = value >= 0 && areTexts[value] !== true && units[from] === 0x6e;
         if (value < 0) visit('none', rowStart, rowStart);
         else if (isNull) visit('none', from, from);
         else visit(areTexts[value] === true ? 'text' : 'other', from, ends[value] ?? from);
@@ -211,7 +229,7 @@ function createLikeness(text: string, pointers: readonly string[]) {
     learn({ from, end }: Pick<Row, 'from' | 'end'>, values: readonly Found[]): void {
       let at = from;
       between = [...values, { start: end, end, form: 'none' as const }].map((value) => {
-        const before = text.slice(at, value.start);
+        const before = units.slice(at, value.start);
         // A null has no length.
         at = value.form === 'none' ? value.start + 'null'.length : value.end;
         return before;
@@ -225,10 +243,13 @@ function createLikeness(text: string, pointers: readonly string[]) {
   };
 }
 
+const nothing = new Uint16Array(0);
+
 /** Where a text ends; negative where there is none. */
-function textEnd(text: string, from: number): number {
-  for (let at = from; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
+function textEnd(text: string, units: Uint16Array, from: number): number {
+  const { length } = text;
+  for (let at = from; at < length; at++) {
+    const unit = units[at] ?? 0;
     if (unit === 0x22) return at;
     if (unit < 0x20) return -1;
     if (unit !== 0x5c) continue;

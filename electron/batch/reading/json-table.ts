@@ -37,13 +37,14 @@ export async function readJsonTable(bytes: ByteSource, rows: 'lines' | 'array'):
     const { table, start } = read.value;
     for (let row = 0; row < table.count; row++) {
       // Only the first object has a bracket before it.
-      const begins = table.slice(table.rowStart(row), table.rowStart(row) + 1);
+      const begins = table.units[table.rowStart(row)];
       const isFirst = row === 0 && start.row === 1;
-      if (table.isBroken(row) || (begins !== '{' && !isFirst)) return failed('file.json-damaged');
-      last = table.slice(table.rowStart(row), table.rowEnd(row));
+      if (table.isBroken(row) || (begins !== openBrace && !isFirst)) return failed('file.json-damaged');
     }
+    last = table.slice(table.rowStart(table.count - 1), table.rowEnd(table.count - 1));
   }
   return last.trimEnd().endsWith(']') ? done(reading) : failed('file.json-damaged');
 }
 
 const maxPointer = 1_000;
+const openBrace = 0x7b;

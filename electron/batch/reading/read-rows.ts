@@ -127,7 +127,7 @@ export async function* readRows(
     const visible = isLast ? buffered : buffered.subarray(0, window - (window % viewUnit));
     const isLong = visible.length > maxTurnBytes;
     const view = isLong ? await viewInTurns(encoding, visible) : codecOf(encoding).view(visible);
-    const units = isLong && isDelimited(format) ? await unitsInTurns(view) : undefined;
+    const units = isLong && layout.records === undefined ? await unitsInTurns(view) : undefined;
     const spans = findRows(view, {
       units,
       ...layout,

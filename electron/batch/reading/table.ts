@@ -342,7 +342,18 @@ export class Table {
     const hasNul = this.#view.includes('\0');
     const firstName = names?.[0];
     const mayBeCut = !this.#isAscii && !codecOf(this.encoding).singleByte;
-    const looksAtValues = kind.values === 'escaped' || (kind.values === 'cut' && (hasNul || mayBeCut));
+    const looksAtValues = kind.values === 'cut' && (hasNul || mayBeCut);
+    let escapeAt = -1;
+    /** What has no escape says what its bytes say. */
+    const hasEscape = (from: number, to: number): boolean => {
+      if (escapeAt < from) {
+        const found = this.#view.indexOf('\\', from);
+        escapeAt = found < 0 ? Infinity : found;
+      }
+      return escapeAt < to;
+    };
+    const mayDiffer = (from: number, to: number): boolean =>
+      kind.values === 'escaped' ? to - from > tableLimits.field || hasEscape(from, to) : looksAtValues;
     for (let row = 0; row < this.count; row++) {
       const start = this.rowStart(row);
       const end = this.rowEnd(row);
@@ -350,7 +361,7 @@ export class Table {
       if (this.#found(row) === 0) continue;
       if (this.isBroken(row)) flaw = kind.brokenCode;
       else if (!isClean && !this.#isClean(start, end)) flaw = 'row.bad-encoding';
-      else if (looksAtValues) flaw = this.#flawOfValues(row);
+      else if (mayDiffer(start, end)) flaw = this.#flawOfValues(row);
       else if (kind.values !== 'whole') continue;
       else if (hasNul && this.#view.slice(start, end).includes('\0')) flaw = 'row.nul';
       else if (end - start > tableLimits.field && this.#hasLongField(row)) flaw = 'row.field-too-long';
