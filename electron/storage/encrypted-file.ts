@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { done, type Failure, type Outcome } from '../contract/errors.ts';
-import { syncFolder, writeAll } from './durable.ts';
+import { syncFolder, writeParts } from './durable.ts';
 import { encryptionOverhead, type RecordCipher } from './encryption.ts';
 import { writeFailure } from './file-failures.ts';
 
@@ -52,22 +52,25 @@ export async function createEncryptedFile(
   let position = 0;
   let broken: { ok: false; failure: Failure } | null = null;
 
-  async function append(record: Buffer): Promise<void> {
-    await writeAll(handle, record, position);
-    position += record.length;
+  async function append(records: readonly Buffer[]): Promise<void> {
+    await writeParts(handle, records, position);
+    for (const { length: bytes } of records) position += bytes;
   }
 
+  /** All of its blocks in one write: each costs what it costs, whatever its size. */
   async function flush(all: boolean): Promise<void> {
-    const bytes = Buffer.concat(pending);
+    const bytes = pending.length === 1 ? (pending[0] ?? Buffer.alloc(0)) : Buffer.concat(pending);
+    const records: Buffer[] = [];
     let from = 0;
     while (bytes.length - from >= blockBytes || (all && from < bytes.length)) {
       const block = bytes.subarray(from, from + blockBytes);
-      await append(cipher.encrypt(block, contextOf(blocks)));
+      records.push(cipher.encrypt(block, contextOf(blocks)));
       blocks += 1;
       from += block.length;
     }
-    pending = [bytes.subarray(from)];
+    pending = from < bytes.length ? [bytes.subarray(from)] : [];
     pendingBytes = bytes.length - from;
+    await append(records);
   }
 
   return done({
@@ -89,7 +92,7 @@ export async function createEncryptedFile(
         await flush(true);
         const end = Buffer.alloc(8);
         end.writeBigUInt64BE(BigInt(length));
-        await append(cipher.encrypt(end, endContext));
+        await append([cipher.encrypt(end, endContext)]);
         await handle.sync();
         await handle.close();
         await syncFolder(dirname(path));

@@ -5,7 +5,7 @@ import { createGzip } from 'node:zlib';
 import { ZipFile } from 'yazl';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
 import type { Archive } from '../../contract/models/packed.ts';
-import { passphraseRecipient } from '../../storage/age-passphrase.ts';
+import { encryptAge } from '../../storage/age-passphrase.ts';
 import { openAtomicFile, type AtomicFile, type NewFile } from '../../storage/atomic-file.ts';
 
 /** What is put around an export. */
@@ -33,11 +33,7 @@ export async function openOutputFile(
   if (!file.ok) return file;
   let output = file.value;
   if (passphrase !== null) {
-    // Loaded when it is needed: its curves would cost the app a tenth of a second at every start.
-    const age = await import('age-encryption');
-    const encrypter = new age.Encrypter();
-    encrypter.addRecipient(passphraseRecipient(age, passphrase, workFactor));
-    output = transformFile(output, (bytes) => encrypter.encrypt(bytes));
+    output = transformFile(output, (bytes) => encryptAge(bytes, passphrase, workFactor));
   }
   if (archive === 'gzip') output = archiveFile(output, gzipOf);
   if (archive === 'zip') output = archiveFile(output, (bytes) => zipOf(bytes, nameInside));

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ReadableStream } from 'node:stream/web';
 import { createGunzip } from 'node:zlib';
-import { passphraseIdentity } from '../../storage/age-passphrase.ts';
+import { decryptAge } from '../../storage/age-passphrase.ts';
+import { nonceBytes } from '../../storage/age-payload.ts';
 import { packageLimits, Refusal } from '../workbook/package.ts';
 
 /* What a file may be wrapped in, taken off as its bytes come. Nothing is held whole. */
@@ -80,25 +80,35 @@ const maxHeader = 64 * 1024;
  * Of a file for a passphrase. What comes is authentic, and at the end it is known to be whole. Throws `Refusal`:
  * file.passphrase-needed, file.passphrase-wrong, file.not-a-table for a file that is for keys, file.archive-damaged.
  */
-export async function* decryptAge(bytes: Bytes, passphrase: string | null): AsyncGenerator<Buffer, void> {
+export async function* openAge(bytes: Bytes, passphrase: string | null): AsyncGenerator<Buffer, void> {
   const { head, all } = await peek(bytes, maxHeader);
-  const header = /^age-encryption\.org\/v1\n((?:.*\n)*?)--- .*\n/.exec(
-    head.subarray(0, maxHeader).toString('latin1'),
-  )?.[1];
-  if (header === undefined) throw new Refusal('file.archive-damaged');
-  if (!header.startsWith('-> scrypt '))
+  const [header, stanzas] =
+    /^age-encryption\.org\/v1\n((?:.*\n)*?)--- .*\n/.exec(head.subarray(0, maxHeader).toString('latin1')) ??
+    [];
+  if (header === undefined || stanzas === undefined) throw new Refusal('file.archive-damaged');
+  if (!stanzas.startsWith('-> scrypt '))
     throw new Refusal('file.not-a-table', 'file encrypted with age for a key');
   if (passphrase === null) throw new Refusal('file.passphrase-needed');
-  // Loaded when it is needed: its curves cost a tenth of a second.
-  const { Decrypter } = await import('age-encryption');
-  const decrypter = new Decrypter();
-  decrypter.addIdentity(passphraseIdentity(passphrase, () => new Refusal('file.passphrase-wrong')));
+  const payloadFrom = header.length + nonceBytes;
+  const file = {
+    header: head.subarray(0, header.length),
+    nonce: head.subarray(header.length, payloadFrom),
+    payload: behind(all, payloadFrom),
+  };
   try {
-    const decrypted = await decrypter.decrypt(
-      ReadableStream.from(all) as globalThis.ReadableStream<Uint8Array>,
-    );
-    for await (const piece of decrypted as unknown as AsyncIterable<Uint8Array>) yield Buffer.from(piece);
+    for await (const piece of decryptAge(file, passphrase, () => new Refusal('file.passphrase-wrong')))
+      yield Buffer.from(piece.buffer, piece.byteOffset, piece.length);
   } catch (error) {
     throw error instanceof Refusal ? error : new Refusal('file.archive-damaged');
+  }
+}
+
+/** Without the first bytes. */
+async function* behind(bytes: Bytes, count: number): Bytes {
+  let left = count;
+  for await (const piece of bytes) {
+    const skipped = Math.min(left, piece.length);
+    left -= skipped;
+    if (skipped < piece.length) yield piece.subarray(skipped);
   }
 }

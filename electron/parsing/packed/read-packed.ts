@@ -7,7 +7,7 @@ import type { EncryptedFileWriter } from '../../storage/encrypted-file.ts';
 import { convertSheet, type Converted } from '../workbook/convert-sheet.ts';
 import { openPackage, Refusal, type Package } from '../workbook/package.ts';
 import { decryptPgp, type Gpg, isPgp } from './gpg.ts';
-import { type Bytes, decryptAge, gunzip, isAge, isGzip, isZip, peek } from './layers.ts';
+import { type Bytes, gunzip, isAge, isGzip, isZip, openAge, peek } from './layers.ts';
 
 /** What was in a file that is no text itself. */
 export interface Unpacked {
@@ -103,7 +103,7 @@ async function readLayers(bytes: Bytes, options: LayerOptions, found: Packed): P
   const { head, all } = await peek(bytes, 64);
   if (isAge(head)) {
     if (found.isEncrypted || found.archive !== null) throw nested();
-    return readLayers(decryptAge(all, options.passphrase), options, { ...found, isEncrypted: true });
+    return readLayers(openAge(all, options.passphrase), options, { ...found, isEncrypted: true });
   }
   if (isPgp(head)) {
     if (found.isEncrypted || found.archive !== null) throw nested();
