@@ -8,7 +8,6 @@ import type { ChunkRange, Position } from '../storing/journal.ts';
 import { codecOf } from './encodings.ts';
 import type { Newline } from './row-kind.ts';
 import { findRows } from './row-spans.ts';
-import { isDelimited } from '../../contract/row-kinds.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import { layoutOf, type KnownRecords } from './layout.ts';
 import { headerIndex, rowsAbove } from '../../contract/table-place.ts';

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Decrypter, Encrypter } from 'age-encryption';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -8,8 +9,9 @@ const passphrase = 'correct horse';
 const chunkBytes = 64 * 1024;
 const workFactor = 4;
 
-async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array, void> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+function inPieces(bytes: Uint8Array, size: number): AsyncIterable<Uint8Array> {
+  const count = Math.ceil(bytes.length / size);
+  return Readable.from(Array.from({ length: count }, (_, at) => bytes.subarray(at * size, (at + 1) * size)));
 }
 
 async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
