@@ -1,11 +1,10 @@
-import fs from 'node:fs';
 import path from 'node:path';
 import { parseCommand } from '../../electron/commands/arguments.ts';
 import { createCommandPlatform } from '../../electron/commands/command-platform.ts';
 import { runFiles } from '../../electron/commands/run.ts';
 import { sentenceFor } from '../../src/messages/messages.ts';
 import { formatNotice } from '../../src/messages/notices.ts';
-import { fakeKeyring } from './fake-keyring.ts';
+import { fileKeyring } from './file-keyring.ts';
 import { faultyDisk, type DiskFault } from './faulty-disk.ts';
 import { saveMapping } from './saved-mapping.ts';
 import { openWholeApp } from './whole-app.ts';
@@ -23,23 +22,7 @@ interface Options {
 }
 const { home, prepares, args, fault } = JSON.parse(process.argv[2] ?? '{}') as Options;
 
-// A keyring that outlives the process, as the system's does. Its writes are none of the app's changes to the disk.
-const keys = path.join(home, '..', 'keyring.json');
-const write = fs.writeFileSync;
-const keyring = fakeKeyring(
-  fs.existsSync(keys) ? (JSON.parse(fs.readFileSync(keys, 'utf8')) as Record<string, string>) : {},
-);
-for (const name of ['setPassword', 'deletePassword'] as const) {
-  const change = keyring[name].bind(keyring) as (...given: string[]) => Promise<unknown>;
-  Object.assign(keyring, {
-    [name]: async (...given: string[]) => {
-      const answer = await change(...given);
-      write(keys, JSON.stringify(Object.fromEntries(keyring.entries)));
-      return answer;
-    },
-  });
-}
-
+const keyring = fileKeyring(path.join(home, '..', 'keyring.json'));
 const origin = 'app://tokendesk';
 const changes = await faultyDisk(fault);
 const { platform, app } = createCommandPlatform({
