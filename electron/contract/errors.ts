@@ -155,6 +155,7 @@ export const failureCodes = [
   'plan.tokens-again', // what is to be tokenized was exported as tokens by this app; `column`: its number
   'plan.definition-unknown',
   'plan.policy-unknown',
+  'plan.move-environment', // a move of values of production to what is not; `subject` is where to
   'plan.move-within', // a move to the connection that the values are of
   'pattern.forbidden', // the administrator does not allow batches to match
   'pattern.invalid',
@@ -164,6 +165,7 @@ export const failureCodes = [
   'job.unknown',
   'job.busy', // does not fit the job's present state
   'job.elsewhere', // another process owns it
+  'job.account-changed', // a move began with another address, account or environment of a connection; `subject` is which
   'job.source-gone', // the file its rows came from is no longer there
   'job.damaged', // its store can't be read
   'job.braked', // too many values in a row were refused: it paused by itself

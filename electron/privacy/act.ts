@@ -81,6 +81,8 @@ export type CleartextAct =
       readonly columns: number;
       /** Names of where to. */
       readonly to: readonly string[];
+      /** Whether one of them is production. */
+      readonly intoProduction: boolean;
       readonly confirmsRows: boolean;
     });
 

@@ -91,8 +91,8 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
     const lacking = checkGrounds(grounds);
     if (lacking !== null) return lacking;
     const confirms = act.action === 'Export' || ('confirmsRows' in act && act.confirmsRows);
-    if (confirms && environment === 'production' && grounds?.confirmRows !== act.rows)
-      return failed('export.confirm');
+    const isProduction = environment === 'production' || (act.action === 'Move' && act.intoProduction);
+    if (confirms && isProduction && grounds?.confirmRows !== act.rows) return failed('export.confirm');
     return null;
   }
 

@@ -262,6 +262,11 @@ export const batchMessages = {
     ),
   'plan.move-within': () =>
     message('A move goes to another connection. This one is the same.', 'Choose Translate within it.'),
+  'plan.move-environment': (f) =>
+    message(
+      `${f.subject ?? 'The other connection'} is not production, and values of production stay in it.`,
+      'Choose a connection of production to move to.',
+    ),
   'pattern.forbidden': () =>
     message('Your administrator does not allow batches to match values.', 'Ask your administrator.'),
   'pattern.invalid': () =>
@@ -287,6 +292,11 @@ export const batchMessages = {
     ),
   'job.elsewhere': () =>
     message('Another window of Tokendesk is running this batch.', 'Continue there, or close it first.'),
+  'job.account-changed': (f) =>
+    message(
+      `${f.subject ?? 'A connection'} has another address, account or environment than when this move began: the rest would get tokens of another service.`,
+      'Put the connection back as it was and resume, or begin the move anew from the file.',
+    ),
   'job.source-gone': (f) =>
     message(
       `${file(f)} is no longer where it was. The counts and the reasons for failures are still here, but the rows can’t be shown or sent: their other columns are only in that file.`,

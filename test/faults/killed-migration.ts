@@ -61,7 +61,8 @@ async function startService(folder: string): Promise<Service> {
     const { sessionToken } = await ask<{ sessionToken: string }>('createsession', given);
     const results: (string | null)[] = [];
     for (let at = 0; at < values.length; at += batchSize) {
-      const elements = values.slice(at, at + batchSize).map((Value, n) => ({ RefId: String(at + n), Value }));
+      const part = values.slice(at, at + batchSize);
+      const elements = part.map((value, n) => ({ RefId: String(at + n), Value: value }));
       const answer = await ask<{ elements: { RefId: string; Value?: string }[] }>(operation, {
         ...{ sessionToken, tokenName: 'card-number', elements },
       });
@@ -200,6 +201,15 @@ export async function killMigration(
       if (end === 'ended') wrong.push(`it ended by itself before ${after}`);
     }
     if ((await live('killed', null)) !== 'done') wrong.push('it did not end');
+    const home = path.join(folder, 'killed/home');
+    const stored = fs
+      .readdirSync(home, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => fs.readFileSync(path.join(entry.parentPath, entry.name)));
+    const inClear = rows
+      .flatMap((own) => own.slice(0, 20))
+      .filter(({ card }) => card !== null && stored.some((bytes) => bytes.includes(card)));
+    if (inClear.length > 0) wrong.push(`${inClear.length} values in clear are on the disk`);
     const [expected, found] = [results('calm'), results('killed')];
     for (const [name, text] of expected) if (found.get(name) !== text) wrong.push(`${name} has other bytes`);
     if (found.size !== expected.size || found.size !== fileCount + 1)

@@ -81,7 +81,7 @@ if (ids.length < services.length) {
   expectDone(await app.ask('connections.choose', { id: ids[0] ?? '', policy }));
 }
 for (const { jobId, tally } of expectDone(await app.ask('batch.jobs', {}))) sent.set(jobId, tally.rows);
-await moveFiles(app.ask, {
+await moveFiles((call, input) => app.ask(call, input), {
   files,
   grounds: someGrounds,
   plan: {

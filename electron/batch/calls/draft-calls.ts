@@ -10,11 +10,17 @@ import type { OwnTokens } from '../output/own-tokens.ts';
 import { firstRows, tryRows } from '../output/try-rows.ts';
 import { sha256Of } from '../../storage/byte-source.ts';
 import { disclosedRows } from '../planning/disclosed.ts';
-import { disclosingActs } from '../planning/disclosing-acts.ts';
+import { disclosingActs, reasonOf } from '../planning/disclosing-acts.ts';
 import { fittingValues } from '../planning/inside-cells.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
-import { checkPlan, type Counted, type Draft, isMove, patternsOf } from '../planning/plan.ts';
-import { countedOf, type ForeseenGuesses, runPreflight, uncounted } from '../planning/preflight.ts';
+import { checkPlan, type Counted, type Draft, isMove, patternsOf, targetsOf } from '../planning/plan.ts';
+import {
+  countedOf,
+  type ForeseenGuesses,
+  type PreflightOptions,
+  runPreflight,
+  uncounted,
+} from '../planning/preflight.ts';
 import { firstColumns } from '../reading/columns.ts';
 import { noticedRows, preview } from '../reading/preview.ts';
 import { checkRecordEnd, type Format } from '../reading/read-rows.ts';
@@ -140,7 +146,8 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     const onChunk = spread.add;
     const { signal } = abort;
     const guesses = foreseeGuesses(work, connection);
-    const reading = { opened, format, work, rates, maxLength, report, signal, onChunk, guesses };
+    const targets = targetRates(work);
+    const reading = { opened, format, work, rates, targets, maxLength, report, signal, onChunk, guesses };
     const found = await runPreflight(reading);
     if (preflights.get(sourceId) === abort) preflights.delete(sourceId);
     if (!found.ok) {
@@ -168,6 +175,14 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     return found;
   }
 
+  const targetRates = (work: readonly ColumnWork[]): PreflightOptions['targets'] =>
+    new Map(
+      targetsOf(work).flatMap((id) => {
+        const found = connections.find(id);
+        return found.ok ? [[id, found.value] as const] : [];
+      }),
+    );
+
   /** By what is done with values that are tokenized. */
   const foreseeGuesses = async (
     work: readonly ColumnWork[],
@@ -194,6 +209,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       format,
       work,
       rates: { batchSize: 1, requestsPerSecond, transfersPerDay },
+      targets: new Map(),
       // Rows are counted, whatever their values.
       maxLength: Infinity,
       report: () => undefined,
@@ -340,7 +356,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       return options.gate.openAll(acts, () => {
         const moves = work.filter(isMove).length;
         if (guesses > 0 || moves > 0) options.guesses.allow(jobId, guesses + rows * moves);
-        return tryRows({ chunk, view, client, jobId });
+        return tryRows({ chunk, view, client, jobId, ...(acts.length > 0 && { reason: reasonOf(grounds) }) });
       });
     },
   };

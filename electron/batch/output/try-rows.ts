@@ -3,7 +3,7 @@ import type { RowsPage } from '../../contract/models/rows.ts';
 import type { BatchClient } from '../running/moving-client.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
-import { runChunks } from '../running/run-chunks.ts';
+import { runChunks, type RunOptions } from '../running/run-chunks.ts';
 import type { ChunkResults } from '../storing/results.ts';
 import { showRow, type View } from '../viewing/result-rows.ts';
 
@@ -16,16 +16,24 @@ export interface TryRowsOptions {
   readonly client: BatchClient;
   /** Stands for a job's ID in the audit log. */
   readonly jobId: string;
+  readonly reason?: RunOptions['reason'];
 }
 
 /** Sends them as a job would, and stores nothing. Failures: service.*. */
-export async function tryRows({ chunk, view, client, jobId }: TryRowsOptions): Promise<Outcome<RowsPage>> {
+export async function tryRows({
+  chunk,
+  view,
+  client,
+  jobId,
+  reason,
+}: TryRowsOptions): Promise<Outcome<RowsPage>> {
   const committed: ChunkResults[] = [];
   const run = runChunks({
     chunks: only(done(chunk)),
     columns: view.work,
     client,
     jobId,
+    ...(reason !== undefined && { reason }),
     maxInFlight: 1,
     signal: new AbortController().signal,
     sourceBytes: chunk.end.offset - chunk.start.offset,

@@ -2,10 +2,10 @@ import type { Outcome } from '../../contract/errors.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
 import type { CleartextAct, Disclosed } from '../../privacy/act.ts';
 import type { Connections } from '../../connections/store.ts';
-import type { BatchCall } from '../../service/service-client.ts';
+import type { BatchCall, CallContext } from '../../service/service-client.ts';
 import type { ColumnWork } from './column-work.ts';
 import { columnName } from './disclosed.ts';
-import { definitionsOf, isMove, patternsOf } from './plan.ts';
+import { definitionsOf, isMove, patternsOf, targetsOf } from './plan.ts';
 
 interface SendOptions {
   readonly work: readonly ColumnWork[];
@@ -83,11 +83,21 @@ export function disclosingActs({
             action: 'Move' as const,
             columns: moves.length,
             to: targets,
+            intoProduction: targetsOf(moves).some((id) => {
+              const found = connections.find(id);
+              return found.ok && found.value.environment === 'production';
+            }),
           },
         ]
       : []),
   ];
 }
+
+/** What was said for such an act, for the lines of its requests. */
+export const reasonOf = (grounds: Grounds | null): Pick<CallContext, 'reason' | 'caseReference'> => ({
+  ...(grounds !== null && { reason: grounds.reason }),
+  ...(grounds !== null && grounds.caseReference !== '' && { caseReference: grounds.caseReference }),
+});
 
 function describeTarget(call: BatchCall, { find }: Pick<Connections, 'find'>): string {
   if (!('target' in call)) return '';

@@ -26,6 +26,38 @@ export const targetsOf = (work: readonly Pick<ColumnWork, 'values'>[]): string[]
   ),
 ];
 
+/** Where the values of a connection are: with another one its tokens are others. */
+const accountOf = ({ baseUrl, builtIn, accountId, tenantId, environment }: Connection): string =>
+  JSON.stringify([builtIn ? 'built-in' : baseUrl, accountId, tenantId, environment]);
+
+/** Of both ends of a move; none of other work. */
+export function accountsOf(
+  work: readonly Pick<ColumnWork, 'values'>[],
+  connection: Connection,
+  find: Connections['find'],
+): { connection: string; account: string }[] {
+  const targets = targetsOf(work).flatMap((id) => {
+    const found = find(id);
+    return found.ok ? [found.value] : [];
+  });
+  return targets.length === 0
+    ? []
+    : [connection, ...targets].map((one) => ({ connection: one.id, account: accountOf(one) }));
+}
+
+/** That they are still those it began with: half a file would have the tokens of one, half of another. Failure: job.account-changed. */
+export function checkAccounts(
+  accounts: readonly { readonly connection: string; readonly account: string }[],
+  { find }: Pick<Connections, 'find'>,
+): Outcome<null> {
+  for (const { connection, account } of accounts) {
+    const found = find(connection);
+    if (found.ok && accountOf(found.value) !== account)
+      return failed('job.account-changed', { subject: found.value.name });
+  }
+  return done(null);
+}
+
 /** A source with a plan that fits it and the connection in use. */
 export interface Draft {
   readonly opened: OpenSource;
@@ -205,7 +237,7 @@ export function showResult(
  * A plan against the source's width and the connection's lists. Its expressions are not checked here: see `Parser`.
  * At most one expression a definition may tell more than the mask: several at once would be several bits of a value.
  * Failures: plan.empty, plan.column-unknown, plan.definition-unknown, plan.policy-unknown, pattern.invalid where there is none,
- * pattern.too-many, plan.move-within, connection.unknown.
+ * pattern.too-many, plan.move-within, plan.move-environment, connection.unknown.
  */
 export function checkPlan(
   plan: Plan,
@@ -236,6 +268,8 @@ export function checkPlan(
       if (target.connection === connection.id) return failed('plan.move-within');
       const other = target.connection === undefined ? done(connection) : find(target.connection);
       if (!other.ok) return other;
+      if (connection.environment === 'production' && other.value.environment !== 'production')
+        return failed('plan.move-environment', { subject: other.value.name });
       if (kindOf(other.value, target.definition) === null) {
         return failed('plan.definition-unknown', { definition: target.definition });
       }

@@ -12,7 +12,7 @@ import type { Guesses } from '../../privacy/guesses.ts';
 import type { Position } from '../storing/journal.ts';
 import { fittingValues } from './inside-cells.ts';
 import type { ColumnWork, ValueWork } from './column-work.ts';
-import type { Counted } from './plan.ts';
+import { targetsOf, type Counted } from './plan.ts';
 import { createRecordTotals } from './record-totals.ts';
 
 /** Counts distinct strings in bounded memory, by 53-bit hashes: exact until it is full, then a lower bound. */
@@ -76,7 +76,7 @@ function hash53(text: string, seed: number): number {
   return 4294967296 * (2097151 & two) + (one >>> 0) || 1;
 }
 
-interface Rates {
+export interface Rates {
   readonly batchSize: number;
   readonly requestsPerSecond: number;
   readonly transfersPerDay: number;
@@ -102,6 +102,7 @@ export const uncounted = (sourceId: string): Preflight => ({
   columns: [],
   seconds: 0,
   dayShare: 0,
+  targets: [],
   notices: [],
 });
 
@@ -118,6 +119,8 @@ export interface PreflightOptions {
   readonly format: Format;
   readonly work: readonly ColumnWork[];
   readonly rates: Rates;
+  /** Of the connections that values are moved to, by their IDs. */
+  readonly targets: ReadonlyMap<string, Omit<Rates, 'batchSize'> & { readonly name: string }>;
   /** Characters a value may have. */
   readonly maxLength: number;
   /** Receives the counts so far, from time to time. */
@@ -172,6 +175,22 @@ export async function runPreflight(
       ),
     }));
     const requests = columns.reduce((sum, column) => sum + column.requests, 0);
+    // What one connection detokenizes the other tokenizes, request by request.
+    const targets = [...options.targets].map(([id, target]) => {
+      const moved = work.flatMap(({ values: [one] }, w) =>
+        targetsOf([{ values: [one] }]).includes(id) ? [{ one, w }] : [],
+      );
+      return {
+        connection: target.name,
+        requests: moved.reduce((sum, { w }) => sum + (columns[w]?.requests ?? 0), 0),
+        dayShare: moved.reduce((sum, { one }) => sum + (sentBy.get(one) ?? 0), 0) / target.transfersPerDay,
+        perSecond: target.requestsPerSecond,
+      };
+    });
+    const sendingSeconds = Math.max(
+      requests / rates.requestsPerSecond,
+      ...targets.map((target) => target.requests / target.perSecond),
+    );
     return {
       sourceId,
       done: finished,
@@ -181,8 +200,9 @@ export async function runPreflight(
       distinctExact: distinct.exact,
       requests,
       columns,
-      seconds: Math.ceil(Math.max(requests / rates.requestsPerSecond, counts.rows / rowsPerSecond)),
+      seconds: Math.ceil(Math.max(sendingSeconds, counts.rows / rowsPerSecond)),
       dayShare: sent / rates.transfersPerDay,
+      targets: targets.map(({ perSecond: _, ...target }) => target),
       notices: [
         ...notices.values(),
         ...unfit.flatMap(({ row, count }, w) => {

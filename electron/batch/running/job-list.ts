@@ -12,7 +12,7 @@ import {
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { BatchOptions } from '../options.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
-import { yieldsMasks, type Draft } from '../planning/plan.ts';
+import { accountsOf, yieldsMasks, type Draft } from '../planning/plan.ts';
 import { firstColumns } from '../reading/columns.ts';
 import {
   createJobFolder,
@@ -181,7 +181,10 @@ export function createJobList(options: JobListOptions): JobList {
     async create(draft, plan, begun) {
       const key = await options.keychain.key(keyAccount);
       if (!key.ok) return key;
-      const spec = await createSpec(draft, { plan, ...begun, now: options.clock.now() });
+      const spec = await createSpec(draft, {
+        ...{ plan, ...begun, now: options.clock.now() },
+        accounts: accountsOf(draft.work, draft.connection, (id) => options.connections.find(id)),
+      });
       const folder = join(options.folder, spec.jobId);
       const { copy } = draft.opened;
       const created = await createJobFolder(folder, {
@@ -248,7 +251,11 @@ export function createJobList(options: JobListOptions): JobList {
 
 async function createSpec(
   { opened, format, work, connection, counted }: Draft,
-  { plan, now, ...begun }: Pick<JobSpec, 'plan' | 'mapping' | 'run' | 'queued'> & { readonly now: number },
+  {
+    plan,
+    now,
+    ...begun
+  }: Pick<JobSpec, 'plan' | 'mapping' | 'run' | 'queued' | 'accounts'> & { readonly now: number },
 ): Promise<JobSpec> {
   const columns = await firstColumns(opened.bytes, format);
   return {

@@ -6,8 +6,8 @@ import type { ByteSource } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
 import { disclosedRows } from '../planning/disclosed.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
-import { disclosingActs } from '../planning/disclosing-acts.ts';
-import { changePolicies, isMove } from '../planning/plan.ts';
+import { disclosingActs, reasonOf } from '../planning/disclosing-acts.ts';
+import { changePolicies, checkAccounts, isMove } from '../planning/plan.ts';
 import {
   keyAccount,
   maskedColumnsOf,
@@ -87,6 +87,8 @@ export class BatchJob {
   /** The same, but a person who resumes does not begin anew. */
   #outages = 0;
   #cancelTimer: (() => void) | null = null;
+  /** What a person said last for its disclosing acts: it goes on with that after an outage. */
+  #reason: ReturnType<typeof reasonOf> = {};
 
   constructor(
     options: Pick<
@@ -281,7 +283,11 @@ export class BatchJob {
     });
     // What is counted and asked for goes by the journal.
     const proved = acts.length > 0 ? await this.#proveJournal() : done(null);
-    return proved.ok ? this.#options.gate.openAll(acts, start) : proved;
+    if (!proved.ok) return proved;
+    return this.#options.gate.openAll(acts, () => {
+      this.#reason = acts.length > 0 ? reasonOf(grounds) : {};
+      return start();
+    });
   }
 
   /** Reads all results: each is bound to its rows, and has to be what the journal counts. Failures: those of the store. */
@@ -298,6 +304,8 @@ export class BatchJob {
 
   async #startRun(mode: RunMode, merged?: MendedRows): Promise<Outcome<null>> {
     const { spec } = this;
+    const moved = checkAccounts(spec.accounts ?? [], this.#options.connections);
+    if (!moved.ok) return moved;
     const client = await clientFor(this.#options.clients, spec.connectionId, this.work);
     if (!client.ok) {
       return client.failure.code === 'connection.unknown' && client.failure.subject === undefined
@@ -352,6 +360,7 @@ export class BatchJob {
       columns: this.work,
       client: client.value,
       jobId: spec.jobId,
+      reason: this.#reason,
       maxInFlight,
       outages: this.#outages,
       signal: abort.signal,

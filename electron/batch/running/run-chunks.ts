@@ -1,7 +1,7 @@
 import type { Failure, Outcome } from '../../contract/errors.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { isBatchOperation } from '../../contract/operations.ts';
-import type { BatchCall, ServiceClient } from '../../service/service-client.ts';
+import type { BatchCall, CallContext, ServiceClient } from '../../service/service-client.ts';
 import type { ColumnWork, ValueWork } from '../planning/column-work.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import type { ChunkRange } from '../storing/journal.ts';
@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly columns: readonly ColumnWork[];
   readonly client: Pick<ServiceClient, 'announce' | 'batch' | 'batchSize' | 'rules'>;
   readonly jobId: string;
+  /** Why, for the audit lines of its requests: of all connections. Absent where it was not asked for. */
+  readonly reason?: Pick<CallContext, 'reason' | 'caseReference'>;
   /** Requests in flight at once. */
   readonly maxInFlight: number;
   /** Runs of this job in a row that ended with an outage before anything was committed. */
@@ -93,7 +95,7 @@ export function runChunks(run: RunOptions): RunControl {
   const sender = createRequestSender({
     client,
     maxInFlight,
-    context: { job: run.jobId, signal: run.signal },
+    context: { job: run.jobId, signal: run.signal, ...run.reason },
     mayBegin: (request) => {
       const filling = fillingBefore(request).reduce((sum, { open }) => sum + (open?.slots.length ?? 0), 0);
       return unwrittenValues + filling + request.slots.length <= maxUnwrittenValues || isStuck();

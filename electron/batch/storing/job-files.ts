@@ -62,6 +62,8 @@ const jobSpec = z.object({
   maskedColumns: z.array(z.object({ column: z.number(), kind: definitionKind })),
   columns: z.array(z.string()),
   startedAt: z.string(),
+  /** Of a move: the accounts at both ends, see `accountOf`; absent for other work. */
+  accounts: z.array(z.object({ connection: z.string(), account: z.string() })).optional(),
   /** The saved one that it was begun with. */
   mapping: z.string().nullable().default(null),
   /** The file of a queue that it is the batch of. */

@@ -325,6 +325,8 @@ export const preflight = z.strictObject({
   seconds: count,
   /** Share of today's transfers, 0 to 1 and above. */
   dayShare: z.number().nonnegative(),
+  /** The same for each connection that values are moved to; `seconds` has them. */
+  targets: z.array(z.strictObject({ connection: name, requests: count, dayShare: z.number().nonnegative() })),
   notices: z.array(notice),
 });
 export type Preflight = z.infer<typeof preflight>;

@@ -723,6 +723,7 @@ export const batchScenes: Record<string, FakeOptions> = {
           columns: [],
           seconds: 900,
           dayShare: 0.12,
+          targets: [],
           notices: [],
         }),
       'batch.preview': () => done(cleartextColumns),

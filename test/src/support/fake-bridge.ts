@@ -234,6 +234,7 @@ function defaultAnswers(
     columns: [{ column: 1, unfit: 1, requests: 825 }],
     seconds: 360,
     dayShare: 0.05,
+    targets: [],
     notices: data.preview.notices,
   });
 

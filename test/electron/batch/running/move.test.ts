@@ -1,13 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../../electron/contract/errors.ts';
-import type { ColumnPlan } from '../../../../electron/contract/models/batch.ts';
-import type { Connection } from '../../../../electron/contract/models/connection.ts';
-import type { ServiceClient } from '../../../../electron/service/service-client.ts';
+import { move, movingOptions } from '../../../support/moving-app.ts';
 import {
   cleartextOf,
   codeOf,
   connection,
-  detokenize,
   fakeService,
   openApp,
   plainExport,
@@ -22,46 +19,18 @@ import {
 
 /* Values go from one service to another: main alone has them in clear, for one request, after a reason. */
 
-const other: Connection = {
-  ...connection,
-  id: 'c2',
-  name: 'New service',
-  policies: ['Fresh'],
-  definitions: [{ name: 'pan', label: 'PAN', kind: 'text' }],
-};
-
 let from: FakeService;
 let to: FakeService;
 let app: TestApp;
 let allowed: [string, number][];
 
-function options(): TestOptions {
-  const clients = new Map<string, ServiceClient>([
-    [connection.id, from.client],
-    [other.id, to.client],
-  ]);
-  const all = [connection, other];
-  return {
-    service: from,
-    clients: {
-      for: (id) => {
-        const client = clients.get(id);
-        return Promise.resolve(client === undefined ? failed('connection.unknown') : done(client));
-      },
-    },
-    connections: {
-      active: () => ({ connectionId: connection.id, policy: 'Disputes' }),
-      find: (id) => {
-        const found = all.find((one) => one.id === id);
-        return found === undefined ? failed('connection.unknown') : done(found);
-      },
-    },
-    guesses: {
-      allow: (job, values) => void allowed.push([job, values]),
-      foresee: () => Promise.resolve({ add: () => undefined, guesses: 0 }),
-    },
-  };
-}
+const options = (): TestOptions => ({
+  ...movingOptions({ from, to }),
+  guesses: {
+    allow: (job, values) => void allowed.push([job, values]),
+    foresee: () => Promise.resolve({ add: () => undefined, guesses: 0 }),
+  },
+});
 
 beforeEach(async () => {
   from = fakeService(50);
@@ -71,13 +40,6 @@ beforeEach(async () => {
 });
 afterEach(() => app.close());
 
-const move = (over: Partial<ColumnPlan> = {}): ColumnPlan =>
-  detokenize(1, {
-    operation: 'translate',
-    definition: 'text',
-    target: { connection: other.id, policy: 'Fresh', definition: 'pan' },
-    ...over,
-  });
 const plan = planOf([move()]);
 const rows = (count: number): string =>
   `id,card\n${Array.from({ length: count }, (_, n) => `${n},token${n}\n`).join('')}`;
@@ -95,6 +57,9 @@ describe('a move', () => {
     expect([...new Set(from.calls.map(({ operation }) => operation))]).toEqual(['BatchDetokenize']);
     expect([...new Set(to.calls.map(({ operation }) => operation))]).toEqual(['BatchTokenize']);
     expect(to.calls[0]).toEqual({ operation: 'BatchTokenize', policy: 'Fresh', definition: 'pan' });
+    // The lines of both have what was said.
+    for (const { reason, caseReference } of [...from.contexts, ...to.contexts])
+      expect({ reason, caseReference }).toEqual({ ...someGrounds });
     // The smaller of both.
     expect(Math.max(...from.sizes)).toBe(30);
   });
@@ -144,25 +109,34 @@ describe('a move', () => {
 
   test('a value that one of both refuses fails alone, and nothing of it is said', async () => {
     from.refuses = (value) => value === 'token1';
+    const reasons = new Map([
+      [cleartextOf('token2'), 'not <TO-KEN2>'],
+      [cleartextOf('token3'), 'the account is closed'],
+    ]);
     to.answer = (_, elements) =>
       done({
         requestId: 'r',
-        elements: elements.map(({ ref, value }) =>
-          value === cleartextOf('token2')
-            ? { ref, ok: false as const, code: 'service.value-invalid' as const, reason: `not ${value}` }
-            : { ref, ok: true as const, value: tokenOf(value) as never },
-        ),
+        elements: elements.map(({ ref, value }) => {
+          const reason = reasons.get(value);
+          return reason === undefined
+            ? { ref, ok: true as const, value: tokenOf(value) as never }
+            : { ref, ok: false as const, code: 'service.value-invalid' as const, reason };
+        }),
       });
-    const job = await app.run(await open(4), plan);
-    expect(job.tally).toEqual({ rows: 4, ok: 2, failed: 2, unmatched: 0, blank: 0 });
+    const job = await app.run(await open(5), plan);
+    expect(job.tally).toEqual({ rows: 5, ok: 2, failed: 3, unmatched: 0, blank: 0 });
     const exported = valueOf(await exportOf(job.jobId));
     expect(exported.split('\n').map((line) => line.split(',')[1])).toEqual([
-      ...['card', moved('token0'), 'token1', 'token2', moved('token3'), undefined],
+      ...['card', moved('token0'), 'token1', 'token2', 'token3', moved('token4'), undefined],
     ]);
     expect(exported).not.toContain('<token');
     expect(JSON.stringify([job, app.audit])).not.toContain('<token');
-    const page = valueOf(await app.batch['batch.rows']({ jobId: job.jobId, from: 0, count: 10 } as never));
-    expect(JSON.stringify(page)).not.toContain('<token');
+    const page = valueOf(
+      await app.batch['batch.rows']({ jobId: job.jobId, filter: 'all', from: 0, count: 10 }),
+    );
+    expect(JSON.stringify(page)).not.toMatch(/<token|TO-KEN/);
+    // What repeats nothing of the value is shown.
+    expect(JSON.stringify(page)).toContain('the account is closed');
   });
 
   test('has no result in clear', async () => {
@@ -181,12 +155,12 @@ describe('a move', () => {
     ['to one that is gone', { connection: 'c9', policy: 'Fresh', definition: 'pan' }, 'connection.unknown'],
     [
       'to a definition of the first',
-      { connection: other.id, policy: 'Fresh', definition: 'card' },
+      { connection: 'c2', policy: 'Fresh', definition: 'card' },
       'plan.definition-unknown',
     ],
     [
       'with a policy of the first',
-      { connection: other.id, policy: 'Other', definition: 'pan' },
+      { connection: 'c2', policy: 'Other', definition: 'pan' },
       'plan.policy-unknown',
     ],
   ])('%s is refused', async (_, target, code) => {
