@@ -23,7 +23,7 @@ import { bytesOf, outsideIds, plainText } from './plain-text.ts';
  */
 
 /** A word that says what nine digits in one piece are, and they: `SSN no. 123456789`. */
-const ssnWord = /\bssn|social/i;
+export const ssnWord = /\bssn|social/i;
 export const toldSsn = /(?<=(?:\bssn|social)[^0-9]{0,20})[0-9]{9}(?![\p{L}0-9])/giu;
 const digitsAlone = /^[0-9]+$/;
 /** No letter, and no sign that spells one: beside the digits there is nothing that could be more than between them. */
@@ -143,6 +143,17 @@ export function mayHoldValue(units: Uint8Array | Uint16Array, from: number, end:
     else if (mayBeSpelled(unit)) return true;
   }
   return digits >= minDigits && (hasGroupsOfNumber(units, from, end) || hasIbanStart(units, from, end));
+}
+
+/** For nearly all texts. */
+const scratch = new Uint16Array(4_096);
+
+/** The same of a text. */
+export function mayHoldValueIn(text: string): boolean {
+  if (!mayHoldNumber(text)) return false;
+  const units = text.length <= scratch.length ? scratch : new Uint16Array(text.length);
+  for (let at = 0; at < text.length; at++) units[at] = text.charCodeAt(at);
+  return mayHoldValue(units, 0, text.length);
 }
 
 /**

@@ -76,6 +76,27 @@ function passesCheck(bare: readonly string[]): boolean {
   return rest === 1;
 }
 
+/** The first place from `from` on where two letters of a country stand before a digit, with little between; -1 without one. */
+function ibanStart(text: string, from: number): number {
+  // Where both letters are, and how much is between them and behind the last one.
+  let [first, second, gapBefore, gap] = [-1, -1, 0, 0];
+  for (let at = from; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (isLetter(unit)) {
+      first = second;
+      second = at;
+      gapBefore = gap;
+      gap = 0;
+    } else if (!isDigit(unit)) gap++;
+    else {
+      const isNear = first >= 0 && gap <= maxGap && gapBefore <= maxGap;
+      if (isNear && isIbanCountry(text.charCodeAt(first), text.charCodeAt(second))) return first;
+      first = second = -1;
+    }
+  }
+  return -1;
+}
+
 /**
  * Every IBAN of a text, whatever separates its parts and whatever stands before and behind it, as something else, and each
  * part between them.
@@ -87,11 +108,10 @@ export function replaceIbans(
 ): string {
   let changed = '';
   let end = 0;
-  for (const { index } of text.matchAll(/[a-z](?=[^a-z0-9]{0,3}[a-z][^a-z0-9]{0,3}[0-9])/gi)) {
-    if (index < end) continue;
-    const to = ibanEnd(text, index);
+  for (let start = ibanStart(text, 0); start >= 0; start = ibanStart(text, Math.max(start + 1, end))) {
+    const to = ibanEnd(text, start);
     if (to < 0) continue;
-    changed += between(text.slice(end, index)) + replace(text.slice(index, to), index);
+    changed += between(text.slice(end, start)) + replace(text.slice(start, to), start);
     end = to;
   }
   return changed + between(text.slice(end));

@@ -1,9 +1,9 @@
 import type { ValueKind } from '../contract/value-kinds.ts';
 import { someCard } from './cards.ts';
-import { heldValues, isAddress, toldSsn } from './find-values.ts';
+import { heldValues, isAddress, mayHoldValueIn, ssnWord, toldSsn } from './find-values.ts';
 import { replaceIbans } from './ibans.ts';
 import { digitRun, emailLike, isPossibleSsn, mayHoldNumber, writtenSsn } from './masking.ts';
-import { outsideIds } from './plain-text.ts';
+import { idsIn } from './plain-text.ts';
 
 /** A value and where it stands in its text. */
 export interface ValueSpan {
@@ -22,14 +22,6 @@ function fill(text: string, spans: readonly Pick<ValueSpan, 'from' | 'to'>[]): s
   let filled = text;
   for (const { from, to } of spans)
     filled = filled.slice(0, from) + filler.repeat(to - from) + filled.slice(to);
-  return filled;
-}
-
-/** Where IDs stand that are nobody's number. */
-function fillIds(text: string): string {
-  const ids = outsideIds(text, (part) => '\0'.repeat(part.length));
-  let filled = '';
-  for (let at = 0; at < text.length; at++) filled += ids[at] === '\0' ? (text[at] ?? '') : filler;
   return filled;
 }
 
@@ -55,7 +47,7 @@ export function valueSpans(text: string, kinds: ReadonlySet<ValueKind>): ValueSp
           to: index + address.replace(sentenceEnd, '').length,
         })),
     );
-  rest = fillIds(rest);
+  rest = fill(rest, idsIn(rest));
   const ibans: ValueSpan[] = [];
   replaceIbans(rest, (iban, from) => {
     ibans.push({ kind: 'iban', from, to: from + iban.length });
@@ -63,11 +55,13 @@ export function valueSpans(text: string, kinds: ReadonlySet<ValueKind>): ValueSp
   });
   take(ibans);
   take(cardSpans(rest));
-  take(ssnSpans(rest, writtenSsn));
-  take(ssnSpans(rest, toldSsn));
-  const wanted = spans.filter(({ kind }) => kinds.has(kind)).sort((a, b) => a.from - b.from);
-  const left = heldValues(rest);
-  return [...kinds].some((kind) => left[kind] !== undefined) ? null : wanted;
+  if (mayHoldNumber(rest)) {
+    take(ssnSpans(rest, writtenSsn));
+    if (ssnWord.test(rest)) take(ssnSpans(rest, toldSsn));
+  }
+  const left = mayHoldValueIn(rest) ? heldValues(rest) : {};
+  if ([...kinds].some((kind) => left[kind] !== undefined)) return null;
+  return spans.filter(({ kind }) => kinds.has(kind)).sort((a, b) => a.from - b.from);
 }
 
 function cardSpans(text: string): ValueSpan[] {

@@ -7,6 +7,7 @@ import { createBatch, type Batch } from '../../electron/batch/batch.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
 import type { Job, Reading } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
+import { usualMarks } from '../../electron/contract/value-kinds.ts';
 import { createRequestAudit } from '../../electron/connections/clients.ts';
 import { systemClock } from '../../electron/util/clock.ts';
 import { createGuesses } from '../../electron/privacy/guesses.ts';
@@ -36,7 +37,7 @@ export interface Harness {
   start(
     sourceId: string,
     column: number,
-    operation?: 'detokenize' | 'mask' | 'tokenize',
+    operation?: 'detokenize' | 'mask' | 'tokenize' | 'tokenize inside',
     reading?: Partial<Reading>,
   ): Promise<string>;
   onJob(listener: (job: Job) => void): void;
@@ -130,7 +131,9 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
       if (source.value === null) throw new Error('no source');
       return source.value.sourceId;
     },
-    async start(sourceId, column, operation = 'detokenize', reading) {
+    async start(sourceId, column, asked = 'detokenize', reading) {
+      const operation = asked === 'tokenize inside' ? 'tokenize' : asked;
+      const kinds = { card: 'card', ssn: 'text', iban: 'text', email: 'text' };
       const preview = reading
         ? await batch['batch.preview']({ sourceId, reading, masked: null })
         : done({ reading: { encoding: 'utf-8', delimiter: ',', header: true } as const });
@@ -145,7 +148,8 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
               column,
               operation,
               policy: 'bench',
-              definition: operation === 'tokenize' ? 'text' : 'card',
+              definition: asked === 'tokenize' ? 'text' : 'card',
+              ...(asked === 'tokenize inside' && { inside: { ...usualMarks, definitions: kinds } }),
               target: null,
               parts: null,
               pattern: null,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Figure, Measure } from './figures.ts';
 import { measureCompared } from './measure-compared.ts';
 import { measureCorrected } from './measure-corrected.ts';
+import { measureInside } from './measure-inside.ts';
 import { measureInventory } from './measure-inventory.ts';
 import { measureFormats } from './measure-formats.ts';
 import { measureLists } from './measure-lists.ts';
@@ -26,6 +27,7 @@ const measures: Readonly<Record<string, Measure>> = {
   throughput: measureThroughput,
   memory: measureMemory,
   formats: measureFormats,
+  inside: measureInside,
   preview: measurePreview,
   rows: measureRows,
   'many-rows': measureManyRows,

@@ -58,7 +58,7 @@ export async function runProduct(
     readonly ca: string;
     readonly audited?: boolean;
     readonly syncMs?: number;
-    readonly operation?: 'tokenize';
+    readonly operation?: 'tokenize' | 'tokenize inside';
     readonly reading?: Partial<Reading>;
     readonly passphrase?: string;
     readonly choice?: Partial<ExportChoice>;

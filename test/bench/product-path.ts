@@ -21,7 +21,7 @@ interface Options {
   readonly audited?: boolean;
   /** What every sync takes longer. */
   readonly syncMs?: number;
-  readonly operation?: 'detokenize' | 'tokenize';
+  readonly operation?: 'detokenize' | 'tokenize' | 'tokenize inside';
   /** See `Harness.start`. */
   readonly reading?: Partial<Reading>;
   readonly passphrase?: string;

@@ -3,7 +3,7 @@ import { type Cleartext, openCleartext } from '../../util/cleartext.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { RowPiece, Table, Units } from '../reading/table.ts';
 import { shortestCard, someCard } from '../../masking/cards.ts';
-import { cardsIn } from '../../masking/find-values.ts';
+import { cardsIn, mayHoldValueIn } from '../../masking/find-values.ts';
 import { plainText } from '../../masking/plain-text.ts';
 import { createRunFinder, digitsOf, textOf, type DigitRun } from './digit-runs.ts';
 import type { SentValues } from './sent-values.ts';
@@ -185,7 +185,8 @@ export function createLeakCheck(
 
   function copiedField(field: Cleartext, column: number): void {
     fieldColumn = column;
-    lookForCards(field, column);
+    ownCards = [];
+    if (mayHoldValueIn(openCleartext(field))) lookForCards(field, column);
     readCell = null;
     units = Buffer.from(plainText(openCleartext(field)));
     findNumbers(units, 0, units.length);
