@@ -1,5 +1,5 @@
 /**
- * Checks evidence on a case, or the receipt of a run, without Tokendesk: `node verify-evidence.mjs FILE.json`, the page beside
+ * Checks evidence on a case, the receipt of a run, or the report of several files, without Tokendesk: `node verify-evidence.mjs FILE.json`, the page beside
  * it, or the page alone. An installed Tokendesk has it in resources/verify, and runs it itself: `tokendesk --verify-evidence FILE.json`.
  *
  *   --signer HEX           SHA-256 of the public key, as the workstation shows it: nobody else may have signed
@@ -92,6 +92,14 @@ interface ReceiptDocument extends Pick<Document, 'signature'> {
   readonly log: { readonly state: string; readonly first: LogLine; readonly last: LogLine };
 }
 
+interface ReportDocument extends Pick<Document, 'signature'> {
+  readonly version: unknown;
+  readonly files: readonly (Counts & { readonly left: number | null })[];
+  readonly sum: Counts & { readonly files: number; readonly left: number | null };
+}
+
+type Counts = ReceiptDocument['sum'];
+
 interface Entry {
   readonly kind: string;
   readonly sequence: number;
@@ -108,7 +116,7 @@ class Unverifiable extends Error {}
 const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
 
 /** What calls itself so was made by a workstation, whatever became of it. */
-const isOurs = /tokendesk-(?:evidence|receipt)/;
+const isOurs = /tokendesk-(?:evidence|receipt|report)/;
 
 /** Where the page holds the document. No "<" is in it. */
 const slot = /(<script type="application\/json" id="evidence">)([^<]*)(<\/script>)/;
@@ -162,6 +170,10 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
       await checkReceipt(document as unknown as ReceiptDocument, written);
       return;
     }
+    if ((document as unknown) !== null && document.format === 'tokendesk-report') {
+      checkReport(document as unknown as ReportDocument, written);
+      return;
+    }
     if ((document as unknown) === null || document.format !== 'tokendesk-evidence')
       throw new Unverifiable(`${file} is not evidence.`);
     if (document.version !== 1 && document.version !== 2)
@@ -201,15 +213,7 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
       'The log was intact when this was made.',
       'The log was already broken when this was made.',
     );
-    const { rows, ok, failed, unmatched, blank } = sum;
-    const areCounts = [rows, ok, failed, unmatched, blank].every(
-      (count: unknown) => Number.isSafeInteger(count) && Number(count) >= 0,
-    );
-    check(
-      areCounts && rows === ok + failed + unmatched + blank,
-      `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} not matched + ${blank} blank.`,
-      'The sum of the rows does not agree.',
-    );
+    checkSum(sum);
     const beside = file.replace(/\.receipt\.json$/, '');
     const there = beside === file ? null : await readFile(beside).catch(() => null);
     if (there === null)
@@ -231,6 +235,42 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
     }
     if (logFolder !== undefined) await checkReceiptLog(document, logFolder);
     else if (options.key) unchecked.push('A receipt holds no line of the log: name the log as well.');
+  }
+
+  function checkSum({ rows, ok, failed, unmatched, blank }: Counts): void {
+    const areCounts = [rows, ok, failed, unmatched, blank].every(isCount);
+    check(
+      areCounts && rows === ok + failed + unmatched + blank,
+      `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} not matched + ${blank} blank.`,
+      'The sum of the rows does not agree.',
+    );
+  }
+
+  /** Its numbers alone: which bytes went into which file is in the files' receipts. */
+  function checkReport(document: ReportDocument, written: string): void {
+    if (document.version !== 1)
+      throw new Unverifiable(`${options.file} has a form that this version does not know.`);
+    check(
+      written === JSON.stringify(document, null, 2),
+      'The file is written as it is made.',
+      'The file’s text was changed.',
+    );
+    checkSignature(document);
+    const { files, sum } = document;
+    checkSum(sum);
+    const members = ['rows', 'ok', 'failed', 'unmatched', 'blank'] as const;
+    const total = (of: (file: ReportDocument['files'][number]) => number): number =>
+      files.reduce((all, file) => all + of(file), 0);
+    const left = files.every((file) => file.left === null) ? null : total((file) => file.left ?? 0);
+    check(
+      files.length === sum.files &&
+        left === sum.left &&
+        members.every((member) => total((file) => file[member]) === sum[member]),
+      `The ${files.length} files add up to the sum.`,
+      'The files do not add up to the sum.',
+    );
+    if (options.source !== undefined || options.log !== undefined || options.key)
+      unchecked.push('A report names no line of the log and no source: the receipts of its files do.');
   }
 
   /** Every line of the log from the batch's first to the receipt's: there, each naming the one before. */
@@ -427,6 +467,8 @@ export async function verifyEvidence(options: Options): Promise<Findings> {
     );
   }
 }
+
+const isCount = (count: unknown): boolean => Number.isSafeInteger(count) && Number(count) >= 0;
 
 /** The document as it stands in the page: the compact JSON that was signed, and no "<" in it. */
 const embedded = (document: object): string => JSON.stringify(document).replaceAll('<', '\\u003c');

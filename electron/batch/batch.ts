@@ -81,6 +81,7 @@ export function createBatch(given: BatchOptions): Batch {
     ...options,
     sources: drafts.sources,
     own,
+    queued: (queueId) => queues.paths(queueId),
     async check(sourceId, plan) {
       const draft = await drafts.check(sourceId, plan);
       if (!draft.ok) return draft;

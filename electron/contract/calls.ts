@@ -297,7 +297,13 @@ export const calls = {
   'batch.choose': call(nothing, source.nullable()),
   'batch.drop': call(z.strictObject({ reference: z.string().max(4_096) }), source, { files: 'one' }),
   /** Asks for files, one or several; null when the person changed their mind. Those of one kind become a draft of a queue. */
-  'batch.chooseFiles': call(nothing, openedFiles.nullable()),
+  'batch.chooseFiles': call(
+    /** `together`: one file is a draft of a queue too, which has one report. */
+    z.strictObject({ together: z.boolean().optional() }),
+    openedFiles.nullable(),
+  ),
+  /** The same with all files of a folder. Failures: file.*, queue.too-many. */
+  'batch.chooseFolder': call(nothing, openedFiles.nullable()),
   'batch.dropFiles': call(
     z.strictObject({ references: z.array(z.string().max(4_096)).min(1).max(maxFiles) }),
     openedFiles,
@@ -332,8 +338,8 @@ export const calls = {
   'batch.exportQueue': call(queueExportChoice, queueExported.nullable()),
   /**
    * Writes one report of all files of a queue where the person chooses: of each file and in sum its rows, what was done,
-   * failed and blank, and what is left of the old tokens where they were translated. It holds no value. Null when the person
-   * changed their mind. Failures: queue.*, job.sum, file.*, audit.*.
+   * failed and blank, and what is left of the old tokens where they were translated. It holds no value. As JSON it is signed
+   * with this workstation's key. Null when the person changed their mind. Failures: queue.*, job.sum, file.*, audit.*.
    */
   'batch.reportQueue': call(
     ofQueue.extend({ form: z.enum(['csv', 'html', 'json']) }),

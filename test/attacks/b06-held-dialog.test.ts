@@ -116,6 +116,7 @@ const held: { readonly [N in CallName]?: [input: () => CallInput<N>, chosen: () 
   'approval.choose': [() => ({}), () => profile],
   'batch.choose': [() => ({}), () => profile],
   'batch.chooseFiles': [() => ({}), () => profile],
+  'batch.chooseFolder': [() => ({}), () => elsewhere],
   'compare.files': [
     () => {
       const side = { of: 'batch', jobId: ids.job, column: 0 } as const;

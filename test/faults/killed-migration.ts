@@ -4,11 +4,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Pool } from 'undici';
-import type { Seed } from '../../electron/built-in-service/seed.ts';
 import { luhnDigitBetween } from '../../electron/built-in-service/engine/card-number.ts';
 import { bundleScript } from '../support/bundle-script.ts';
-import type { ServiceAccess } from '../support/doomed-migration.ts';
+import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
 import { seeded } from './fake-clock.ts';
 
 /*
@@ -17,70 +15,7 @@ import { seeded } from './fake-clock.ts';
  * without the app. `npm run faults:moves -- ROWS KILLS SEED`; 100,000 rows in each of five files and ten kills if absent.
  */
 
-const base = '/api/services/evtservice';
 const fileCount = 5;
-const batchSize = 1_000;
-
-interface Service extends ServiceAccess {
-  readonly tokenize: (values: readonly string[]) => Promise<string[]>;
-  readonly detokenize: (tokens: readonly string[]) => Promise<(string | null)[]>;
-  readonly close: () => Promise<void>;
-}
-
-/** A service in a process of its own, and a client of it that shares nothing with the app's. */
-async function startService(folder: string): Promise<Service> {
-  fs.mkdirSync(folder, { recursive: true });
-  const seedFile = path.join(folder, 'seed.json');
-  const script = path.resolve(import.meta.dirname, '../../scripts/built-in-service.ts');
-  const data = path.join(folder, 'data');
-  const child = spawn(process.execPath, [script, '--data', data, '--write-seed', seedFile], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  let baseUrl = '';
-  for await (const line of createInterface(child.stdout)) {
-    baseUrl ||= /^Base URL\s+(\S+)$/.exec(line)?.[1] ?? '';
-    if (line === 'Ctrl+C stops it.') break;
-  }
-  child.stdout.resume();
-  const seed = JSON.parse(fs.readFileSync(seedFile, 'utf8')) as Seed;
-  const apiKey = String(seed.apiKeys.find(({ title }) => title === 'desk')?.value);
-  const password = String(seed.policies.find(({ name }) => name === 'analyst')?.password);
-  const ca = fs.readFileSync(path.join(data, 'ca.pem'), 'utf8');
-  const pool = new Pool(baseUrl, { connect: { ca } });
-  async function ask<T>(operation: string, body: object): Promise<T> {
-    const answer = await pool.request({
-      ...{ method: 'POST', path: `${base}/${operation}`, body: JSON.stringify(body) },
-      headers: { 'content-type': 'application/json' },
-    });
-    if (answer.statusCode !== 200) throw new Error(`${operation}: ${await answer.body.text()}`);
-    return (await answer.body.json()) as T;
-  }
-  async function convert(operation: string, values: readonly string[]): Promise<(string | null)[]> {
-    const given = { apiKey, policy: 'analyst', policyPassword: password };
-    const { sessionToken } = await ask<{ sessionToken: string }>('createsession', given);
-    const results: (string | null)[] = [];
-    for (let at = 0; at < values.length; at += batchSize) {
-      const part = values.slice(at, at + batchSize);
-      const elements = part.map((value, n) => ({ RefId: String(at + n), Value: value }));
-      const answer = await ask<{ elements: { RefId: string; Value?: string }[] }>(operation, {
-        ...{ sessionToken, tokenName: 'card-number', elements },
-      });
-      for (const { RefId, Value } of answer.elements) results[Number(RefId)] = Value ?? null;
-    }
-    return results;
-  }
-  return {
-    ...{ baseUrl, ca, apiKey, password },
-    tokenize: async (values) => (await convert('batchtokenize', values)).map(String),
-    detokenize: (tokens) => convert('batchdetokenize', tokens),
-    async close() {
-      await pool.close();
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
-}
 
 function cardOf(n: number): string {
   const before = `4111${String(10_000_000_000 + n * 7).slice(-10)}${n % 10}`;
@@ -95,7 +30,7 @@ interface Row {
   readonly note: string;
 }
 
-async function makeRows(old: Service, file: number, count: number): Promise<Row[]> {
+async function makeRows(old: ServiceProcess, file: number, count: number): Promise<Row[]> {
   const cards = Array.from({ length: count }, (_, n) => cardOf(file * count + n));
   const tokens = await old.tokenize(cards);
   return cards.map((card, n) => {
@@ -111,7 +46,7 @@ type Counts = Record<'rows' | 'ok' | 'failed' | 'unmatched' | 'blank' | 'left', 
 const members = ['rows', 'ok', 'failed', 'unmatched', 'blank', 'left'] as const;
 
 /** Of a file that was written, counted from its bytes and what the new service makes of its tokens. */
-async function countFile(text: string, rows: readonly Row[], to: Service): Promise<Counts> {
+async function countFile(text: string, rows: readonly Row[], to: ServiceProcess): Promise<Counts> {
   const lines = text
     .split('\n')
     .slice(1, -1)
@@ -141,7 +76,9 @@ export async function killMigration(
   const random = seeded(seed);
   const wrong: string[] = [];
   const killedAt: string[] = [];
-  const services = await Promise.all(['old', 'new'].map((name) => startService(path.join(folder, name))));
+  const services = await Promise.all(
+    ['old', 'new'].map((name) => startServiceProcess(path.join(folder, name))),
+  );
   const [old, to] = services;
   const files = Array.from({ length: fileCount }, (_, n) => path.join(folder, `file-${n}.csv`));
 

@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Job } from '../../electron/contract/models/batch.ts';
 import { fileKeyring } from './file-keyring.ts';
 import { expectDone, moveFiles } from './move-files.ts';
+import type { ServiceProcess } from './service-process.ts';
 import { obscured, openWholeApp } from './whole-app.ts';
 import { someGrounds } from './batch-app.ts';
 
@@ -14,13 +15,7 @@ interface Options {
   readonly files: readonly string[];
   /** Where the results and the report go. */
   readonly to: string;
-  readonly services: readonly ServiceAccess[];
-}
-export interface ServiceAccess {
-  readonly baseUrl: string;
-  readonly ca: string;
-  readonly apiKey: string;
-  readonly password: string;
+  readonly services: readonly Pick<ServiceProcess, 'baseUrl' | 'ca' | 'apiKey' | 'password'>[];
 }
 /** Of the shipped account of the built-in service. */
 const policy = 'analyst';

@@ -4,10 +4,14 @@ import type { Handlers } from '../../contract/calls.ts';
 import { done, failed, type Failure } from '../../contract/errors.ts';
 import type { ExportChoice, Job } from '../../contract/models/batch.ts';
 import type { QueueExported } from '../../contract/models/queue.ts';
+import { maxFiles } from '../../contract/queue-limits.ts';
 import { maskNumbers } from '../../masking/masking.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import type { BatchOptions } from '../options.ts';
-import { queueReportTexts, reportOf } from '../output/queue-report.ts';
+import { evidenceKeyAccount } from '../../evidence/evidence.ts';
+import { signingKey } from '../../storage/signed-document.ts';
+import { filesBelow } from '../inventory/files-below.ts';
+import { queueReportTexts, reportOf, signReport } from '../output/queue-report.ts';
 import type { JobList } from '../running/job-list.ts';
 import type { NamedFile, Queues } from '../running/queue.ts';
 import type { ChooseTarget, JobActs } from './job-acts.ts';
@@ -15,6 +19,7 @@ import type { ChooseTarget, JobActs } from './job-acts.ts';
 export type QueueCalls = Pick<
   Handlers<'batch'>,
   | 'batch.chooseFiles'
+  | 'batch.chooseFolder'
   | 'batch.dropFiles'
   | 'batch.queues'
   | 'batch.compareQueue'
@@ -28,7 +33,10 @@ export type QueueCalls = Pick<
   | 'batch.reportQueue'
 >;
 
-interface QueueCallOptions extends Pick<BatchOptions, 'platform' | 'audit' | 'clock'> {
+interface QueueCallOptions extends Pick<
+  BatchOptions,
+  'platform' | 'audit' | 'clock' | 'connections' | 'keychain'
+> {
   readonly queues: Queues;
   readonly jobs: Pick<JobList, 'find'>;
   readonly write: JobActs['write'];
@@ -42,12 +50,25 @@ export function createQueueCalls({
   write,
   audit,
   clock,
+  connections,
+  keychain,
 }: QueueCallOptions): QueueCalls {
   return {
-    async 'batch.chooseFiles'() {
+    async 'batch.chooseFiles'({ together = false }) {
       const paths = await platform.chooseFiles('table');
       if (paths === null) return done(null);
-      return queues.collect(paths.map((path) => ({ path, name: basename(path) })));
+      const files = paths.map((path) => ({ path, name: basename(path) }));
+      return queues.collect(files, { together });
+    },
+    async 'batch.chooseFolder'() {
+      const folder = await platform.chooseFolder(null);
+      if (folder === null) return done(null);
+      const below = await filesBelow(folder);
+      if (!below.ok) return below;
+      const subject = maskNumbers(basename(folder)).slice(0, 300);
+      if (below.value.length === 0) return failed('file.empty', { subject });
+      if (below.value.length > maxFiles) return failed('queue.too-many', { subject: String(maxFiles) });
+      return queues.collect(below.value, { together: true });
     },
     async 'batch.dropFiles'({ references }) {
       const files: NamedFile[] = [];
@@ -109,10 +130,17 @@ export function createQueueCalls({
       if (target === null) return done(null);
       const name = maskNumbers(basename(target)).slice(0, 300);
       return audit.record({ action: 'SaveQueueReport', cleartext: false, note: name }, async (add) => {
-        const report = await reportOf(queue, (jobId) => jobs.find(jobId), new Date(clock.now()));
+        const made = new Date(clock.now());
+        const report = await reportOf(queue, { find: (jobId) => jobs.find(jobId), connections, made });
         if (!report.ok) return report;
+        const seed = form === 'json' ? await keychain.key(evidenceKeyAccount) : null;
+        if (seed?.ok === false) return seed;
         add({ rows: report.value.sum.rows });
-        const written = await writeFileAtomically(target, queueReportTexts[form](report.value));
+        const text =
+          form === 'json'
+            ? seed && signReport(report.value, signingKey(seed.value))
+            : queueReportTexts[form](report.value);
+        const written = await writeFileAtomically(target, text ?? '');
         return written.ok ? done({ name }) : written;
       });
     },

@@ -28,6 +28,8 @@ export interface InventoryOptions extends Pick<BatchOptions, 'audit' | 'clock'> 
   >;
   readonly sources: Pick<Sources, 'find' | 'format' | 'openPath' | 'openSheet' | 'close'>;
   readonly own: Pick<OwnTokens, 'columnsOf'>;
+  /** The files of a queue. Failure: queue.unknown. */
+  readonly queued: (queueId: string) => Outcome<NamedFile[]>;
   /** Failures: those of a plan that can't be run. */
   readonly check: (sourceId: string, plan: Plan) => Promise<Outcome<Planned>>;
 }
@@ -107,7 +109,7 @@ export function createInventory(options: InventoryOptions) {
   }
 
   /** Null where the person changed their mind. */
-  async function rootsOf(asked: AskedFiles): Promise<Outcome<string[] | null>> {
+  async function rootsOf(asked: Exclude<AskedFiles, { of: 'queue' }>): Promise<Outcome<string[] | null>> {
     if (asked.of === 'files') return done(await platform.chooseFiles('table'));
     if (asked.of === 'folder') {
       const folder = await platform.chooseFolder(null);
@@ -126,6 +128,7 @@ export function createInventory(options: InventoryOptions) {
   }
 
   async function filesOf(asked: AskedFiles): Promise<Outcome<NamedFile[] | null>> {
+    if (asked.of === 'queue') return options.queued(asked.queueId);
     const chosen = await rootsOf(asked);
     if (!chosen.ok) return chosen;
     const roots = chosen.value;

@@ -4,7 +4,9 @@ import type { Job, Tally } from '../../contract/models/batch.ts';
 import type { Queue } from '../../contract/models/queue.ts';
 import { sumOf } from '../../contract/tally.ts';
 import { createRowWriter } from '../../storage/csv.ts';
+import { signDocument, type SigningKey } from '../../storage/signed-document.ts';
 import { Markup, markup } from '../../util/markup.ts';
+import type { Connections } from '../../connections/store.ts';
 import type { BatchJob } from '../running/job.ts';
 import { oldTokensLeft } from './remaining.ts';
 
@@ -33,8 +35,15 @@ const nothing: Tally = { rows: 0, ok: 0, failed: 0, unmatched: 0, blank: 0 };
 /** Failures: job.sum where rows are missing, and those of a look at the rows. */
 export async function reportOf(
   queue: Queue,
-  find: (jobId: string) => Promise<Outcome<BatchJob>>,
-  made: Date,
+  {
+    find,
+    connections,
+    made,
+  }: {
+    readonly find: (jobId: string) => Promise<Outcome<BatchJob>>;
+    readonly connections: Pick<Connections, 'find'>;
+    readonly made: Date;
+  },
 ): Promise<Outcome<QueueReport>> {
   const files: ReportedFile[] = [];
   let plan = '';
@@ -45,7 +54,7 @@ export async function reportOf(
       continue;
     }
     const view = job.value.view();
-    plan ||= describePlan(view);
+    plan ||= describePlan(view, connections);
     const left = view.state === 'finished' ? await leftOf(job.value) : done(null);
     if (!left.ok) return left;
     const failures = view.failures.map(({ code, count: values }) => ({ code, values }));
@@ -84,11 +93,17 @@ async function leftOf(job: BatchJob): Promise<Outcome<number | null>> {
   }
 }
 
-const describePlan = ({ plan, columns }: Pick<Job, 'plan' | 'columns'>): string =>
+/** "card: translate card-number (analyst) to pan (fresh) at New service (production)". */
+const describePlan = (
+  { plan, columns }: Pick<Job, 'plan' | 'columns'>,
+  { find }: Pick<Connections, 'find'>,
+): string =>
   plan.columns
-    .map(({ column, operation, definition, target }) => {
-      const to = target === null ? '' : ` to ${target.definition}`;
-      return `${columns[column] ?? ''}: ${operation} ${definition}${to}`;
+    .map(({ column, operation, definition, policy, target }) => {
+      const other = target?.connection === undefined ? null : find(target.connection);
+      const at = other?.ok === true ? ` at ${other.value.name} (${other.value.environment})` : '';
+      const to = target === null ? '' : ` to ${target.definition} (${target.policy})${at}`;
+      return `${columns[column] ?? ''}: ${operation} ${definition} (${policy})${to}`;
     })
     .join('; ');
 
@@ -154,8 +169,14 @@ function reportPage(report: QueueReport): string {
 `.text;
 }
 
-export const queueReportTexts: Readonly<Record<'csv' | 'html' | 'json', (report: QueueReport) => string>> = {
+/** For reading and counting. */
+export const queueReportTexts: Readonly<Record<'csv' | 'html', (report: QueueReport) => string>> = {
   csv: reportCsv,
   html: reportPage,
-  json: (report) => `${JSON.stringify(report, null, 2)}\n`,
 };
+
+/** The one that can be checked without the app, see `scripts/verify-evidence.ts`. */
+export function signReport(report: QueueReport, key: SigningKey): string {
+  const document = { format: 'tokendesk-report', version: 1, ...report };
+  return `${JSON.stringify(signDocument(document, key), null, 2)}\n`;
+}

@@ -66,7 +66,13 @@ export interface Queues {
   /** Failures: those of `JobList.load`, keychain.*. */
   all(): Promise<Outcome<Queue[]>>;
   /** Opens the first that can be read, and names those that can't. Failures: that of the file where it is one. */
-  collect(files: readonly NamedFile[]): Promise<Outcome<OpenedFiles>>;
+  collect(
+    files: readonly NamedFile[],
+    /** Whether one file is a draft too. */
+    how?: { readonly together: boolean },
+  ): Promise<Outcome<OpenedFiles>>;
+  /** Those that can be looked through. Failure: queue.unknown. */
+  paths(queueId: string): Outcome<{ readonly path: string; readonly name: string }[]>;
   /** Compares the files of a draft with the first, read like this. Events say what came of it. Failures: queue.*, file.*. */
   compare(queueId: string, sourceId: string, reading: Reading): Promise<Outcome<Record<string, never>>>;
   /** Begins with the first file. Failures: queue.*, file.*, keychain.*, those of `start`. */
@@ -174,7 +180,10 @@ export function createQueues(options: QueueOptions): Queues {
     return { ...file, bytes: found?.size ?? 0 };
   }
 
-  async function collect(given: readonly NamedFile[]): Promise<Outcome<OpenedFiles>> {
+  async function collect(
+    given: readonly NamedFile[],
+    { together } = { together: false },
+  ): Promise<Outcome<OpenedFiles>> {
     const sorted = [...given].sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
     const seen = new Set<string>();
     const files: FileState[] = [];
@@ -188,7 +197,7 @@ export function createQueues(options: QueueOptions): Queues {
       else Object.assign(file, { failure: opened.failure, isRefused: true });
     }
     const [only, ...others] = files;
-    if (only !== undefined && others.length === 0)
+    if (only !== undefined && others.length === 0 && !(together && source !== null))
       return only.failure === null || source !== null
         ? done({ source, queue: null })
         : { ok: false, failure: only.failure };
@@ -310,6 +319,12 @@ export function createQueues(options: QueueOptions): Queues {
       return found.ok ? done([...queues.values()].map(viewOf)) : found;
     },
     collect,
+    paths(queueId) {
+      const found = find(queueId);
+      if (!found.ok) return found;
+      const files = found.value.files.filter(({ isRefused }) => !isRefused);
+      return done(files.flatMap(({ path, name }) => (path === null ? [] : [{ path, name }])));
+    },
     async compare(queueId, sourceId, reading) {
       const found = find(queueId);
       if (!found.ok) return found;

@@ -13,6 +13,8 @@ export const inventorySource = z.discriminatedUnion('of', [
   }),
   z.strictObject({ of: z.literal('files') }),
   z.strictObject({ of: z.literal('folder') }),
+  /** The files of a draft of a queue. */
+  z.strictObject({ of: z.literal('queue'), queueId: id }),
 ]);
 
 /** Dropped at once: files, and folders, at which the person is asked. */

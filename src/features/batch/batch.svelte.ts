@@ -10,6 +10,7 @@ import type { AppStore } from '../../lib/app-store.svelte.ts';
 import { formatCount } from '../../lib/format.ts';
 import { FileComparison } from './comparing/file-comparison.svelte.ts';
 import { FileInventory } from './inventory/file-inventory.svelte.ts';
+import { MoveTask } from './moving/move-task.svelte.ts';
 import { BatchDraft } from './draft/draft.svelte.ts';
 import type { Preset } from './draft/suggestions.ts';
 import { BatchQueue } from './queue/queue.svelte.ts';
@@ -17,7 +18,8 @@ import { BatchRun } from './run/run.svelte.ts';
 
 /**
  * What the page shows: the start view, a file being planned (`draft`), a job (`run`) files that run together (`queue`), or what is in
- * files (`inventory`), or files that are compared (`comparison`). These exclude each other.
+ * files (`inventory`), or files that are compared (`comparison`). These exclude each other; files that are moved as a guided task (`moving`) have a draft once
+ * they are chosen.
  */
 export class BatchController {
   readonly app: AppStore;
@@ -26,6 +28,7 @@ export class BatchController {
   queue = $state.raw<BatchQueue | null>(null);
   inventory = $state.raw<FileInventory | null>(null);
   comparison = $state.raw<FileComparison | null>(null);
+  moving = $state.raw<MoveTask | null>(null);
   failure = $state.raw<Failure | null>(null);
   pasting = $state(false);
   /** Progress of reading a workbook. */
@@ -63,9 +66,30 @@ export class BatchController {
   async choose(): Promise<void> {
     if (this.#isChoosing) return;
     this.#isChoosing = true;
-    await this.#openFrom(() => this.#api.call('batch.chooseFiles', {})).finally(
+    const together = this.moving !== null;
+    await this.#openFrom(() => this.#api.call('batch.chooseFiles', together ? { together } : {})).finally(
       () => (this.#isChoosing = false),
     );
+  }
+
+  async chooseFolder(): Promise<void> {
+    if (this.#isChoosing) return;
+    this.#isChoosing = true;
+    await this.#openFrom(() => this.#api.call('batch.chooseFolder', {})).finally(
+      () => (this.#isChoosing = false),
+    );
+  }
+
+  /** A guided task over a draft. */
+  showMove(): void {
+    this.leave();
+    this.moving = new MoveTask(this.app, this.#api);
+  }
+
+  /** What the guided task planned, with its rows. */
+  showPlan(): void {
+    this.moving?.close();
+    this.moving = null;
   }
 
   async drop(files: readonly File[], areFolders = false): Promise<void> {
@@ -138,11 +162,14 @@ export class BatchController {
     source: Source,
     { areTokens = false, queueId = null }: { areTokens?: boolean; queueId?: string | null } = {},
   ): Promise<void> {
+    const { app, preset, moving } = this;
+    this.moving = null;
     this.leave();
-    const { app, preset } = this;
+    this.moving = moving;
     const draft = new BatchDraft({ app, api: this.#api, source, preset, areTokens, queueId });
     this.draft = draft;
     await draft.load();
+    if (this.moving !== null && this.draft === draft) await this.moving.use(draft);
   }
 
   /** The same rows with the plan they were run with, to be changed and run again. */
@@ -262,6 +289,8 @@ export class BatchController {
     this.inventory = null;
     this.comparison?.close();
     this.comparison = null;
+    this.moving?.close();
+    this.moving = null;
     this.pasting = false;
     this.encrypted = null;
     this.failure = null;

@@ -465,6 +465,7 @@ function defaultAnswers(
     },
     'batch.drop': () => done(data.preview.source),
     // As one file, unless a scene has several.
+    'batch.chooseFolder': () => done(null),
     'batch.chooseFiles': async () => {
       const chosen = await chooseOne(fake);
       if (!chosen.ok) return chosen;

@@ -108,7 +108,7 @@ export class BatchQueue {
   }
 
   /** Saves one report of all files. */
-  async report(form: 'csv' | 'html'): Promise<void> {
+  async report(form: 'csv' | 'html' | 'json'): Promise<void> {
     const { queueId } = this;
     const outcome = await this.#api.call('batch.reportQueue', { queueId, form });
     this.failure = outcome.ok ? null : outcome.failure;

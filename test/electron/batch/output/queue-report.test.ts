@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { verifyEvidence } from '../../../../scripts/verify-evidence.ts';
 import type { Queue } from '../../../../electron/contract/models/queue.ts';
 import {
   codeOf,
@@ -101,4 +102,29 @@ test('nothing is written where the person changes their mind, or for no queue', 
   expect(codeOf(await app.batch['batch.reportQueue']({ queueId: 'none', form: 'csv' }))).toBe(
     'queue.unknown',
   );
+});
+
+test('as JSON it is signed: the verifier takes it, and nothing that was changed in it', async () => {
+  const files = await Promise.all([write('a', 10), write('b', 20)]);
+  const { queueId } = await runAll(files, 'translate');
+  const text = await report(queueId, 'json');
+  const file = join(app.folder, 'kept.json');
+  const verify = async (changed: string) => {
+    await writeFile(file, changed);
+    return verifyEvidence({ file, signer });
+  };
+  await writeFile(file, text);
+  const { signer: found, problems } = await verifyEvidence({ file });
+  expect(problems).toEqual([]);
+  const signer = found ?? '';
+  expect((await verify(text)).verdict).toBe('valid');
+  for (const [before, after] of [
+    ['"failed": 0', '"failed": 1'],
+    ['"left": 2', '"left": 0'],
+    ['"a.csv"', '"c.csv"'],
+    ['(Other)', '(Others)'],
+  ] as const) {
+    expect(text).toContain(before);
+    expect((await verify(text.replace(before, after))).verdict).toBe('not valid');
+  }
 });
