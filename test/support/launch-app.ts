@@ -1,10 +1,12 @@
 import fs from 'node:fs';
+import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { _electron, type ElectronApplication, type Page } from 'playwright-core';
-import { electronOnChromium, realElectron } from '../../scripts/electron-binary.ts';
+import { electronBinary, electronOnChromium, realElectron } from '../../scripts/electron-binary.ts';
 import { tapMain, type Interruption, type Tap, type TapOptions } from './electron-tap.ts';
+import type { Owner } from './private-keyring.ts';
 import { systemDialogs } from './page-actions.ts';
 
 /** The folder Electron is started with, as `npm start` does: its package.json names the built main bundle. */
@@ -27,6 +29,8 @@ export interface LaunchOptions {
   /** Scripts that are loaded before the app, in the same process. */
   readonly modules?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
+  /** Another user of this system, who owns the folders above and starts the app; this process is root then. */
+  readonly owner?: Owner;
 }
 
 export interface LaunchedApp {
@@ -52,6 +56,7 @@ export async function launchApp({
   administrator,
   modules = [],
   env = process.env,
+  owner,
 }: LaunchOptions): Promise<LaunchedApp> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-tap-'));
   const said = path.join(folder, 'said.txt');
@@ -62,7 +67,10 @@ export async function launchApp({
     `globalThis.appTap = (${tapMain.toString()})(require('electron'), ${JSON.stringify(options)});\n`,
   );
   const loaded = [tap, ...modules].flatMap((file) => ['-r', file]);
-  const application = await launchElectron([...loaded, `--user-data-dir=${home}`, project, ...open], env);
+  if (owner !== undefined) for (const one of [folder, tap]) fs.chownSync(one, owner.uid, owner.gid);
+  const start = (): Promise<ElectronApplication> =>
+    launchElectron([...loaded, `--user-data-dir=${home}`, project, ...open], env);
+  const application = await (owner === undefined ? start() : asOwner(owner, start));
   const child = application.process();
   const ended = new Promise<never>((_resolve, reject) => {
     application.once('close', () => {
@@ -106,6 +114,28 @@ export async function launchApp({
     // Of an app that has ended by itself Playwright's own call may never return.
     await Promise.race([application.close(), ended]).catch(() => undefined);
     clearTimeout(limit);
+  }
+}
+
+/** Electron's executable as this user while one is started: a program of its name that becomes them first. */
+async function asOwner<T>({ uid, gid }: Owner, start: () => Promise<T>): Promise<T> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-as-'));
+  fs.chmodSync(folder, 0o755);
+  const becomes = `setpriv --reuid=${uid} --regid=${gid} --clear-groups`;
+  const program = path.join(folder, 'electron');
+  fs.writeFileSync(program, `#!/bin/sh\nexec ${becomes} -- '${electronBinary()}' "$@"\n`, { mode: 0o755 });
+  const before = process.env['ELECTRON_OVERRIDE_DIST_PATH'];
+  // Playwright asks Electron's package, which answers what it found first.
+  const { cache, resolve } = createRequire(import.meta.url);
+  const forget = (): boolean => Reflect.deleteProperty(cache, resolve('electron/index.js'));
+  forget();
+  process.env['ELECTRON_OVERRIDE_DIST_PATH'] = folder;
+  try {
+    return await start();
+  } finally {
+    forget();
+    if (before === undefined) delete process.env['ELECTRON_OVERRIDE_DIST_PATH'];
+    else process.env['ELECTRON_OVERRIDE_DIST_PATH'] = before;
   }
 }
 

@@ -18,6 +18,11 @@ export interface PrivateKeyring {
   stop(): Promise<void>;
 }
 
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 const password = '\n';
 const tools = ['dbus-daemon', 'dbus-send', 'gnome-keyring-daemon'];
 
@@ -27,10 +32,12 @@ export function missingTools(): string[] {
   return tools.filter((tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0);
 }
 
-export async function startKeyring(): Promise<PrivateKeyring> {
+/** `owner`: another user of this system, whose it is; this process is root then. */
+export async function startKeyring(owner?: Owner): Promise<PrivateKeyring> {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'keyring-'));
   const runtime = path.join(home, 'run');
   fs.mkdirSync(runtime, { mode: 0o700 });
+  if (owner !== undefined) for (const folder of [home, runtime]) fs.chownSync(folder, owner.uid, owner.gid);
   const folders = { XDG_DATA_HOME: home, XDG_RUNTIME_DIR: runtime, XDG_CACHE_HOME: home };
   const base = { ...process.env, ...folders };
   // Prompts could otherwise open on a person's screen.
@@ -41,6 +48,7 @@ export async function startKeyring(): Promise<PrivateKeyring> {
   const bus = spawn('dbus-daemon', ['--session', '--nofork', '--nopidfile', '--print-address'], {
     env: base,
     stdio: ['ignore', 'pipe', 'ignore'],
+    ...owner,
   });
   const address = await firstLine(bus);
   const env = { ...folders, DBUS_SESSION_BUS_ADDRESS: address };
@@ -51,6 +59,7 @@ export async function startKeyring(): Promise<PrivateKeyring> {
     input: password,
     timeout: 20_000,
     stdio: ['pipe', 'ignore', 'ignore'],
+    ...owner,
   });
   if (status !== 0) throw new Error('gnome-keyring-daemon did not start');
 
