@@ -34,6 +34,8 @@ export interface AuditIntent {
   readonly export?: AuditEntry['export'];
   readonly counted?: AuditEntry['counted'];
   readonly alike?: number;
+  /** Position from 0. */
+  readonly caseColumn?: number;
   readonly approval?: AuditEntry['approval'];
   /** See `TokenHashes`. */
   readonly tokens?: readonly string[] | undefined;
@@ -52,6 +54,7 @@ export interface AuditEnd {
   readonly refused?: AuditEntry['refused'];
   readonly counted?: AuditEntry['counted'];
   readonly remaining?: AuditEntry['remaining'];
+  readonly cases?: AuditEntry['cases'];
   /** In place of those of its beginning: what came of it is known at its end. */
   readonly tokens?: readonly string[] | undefined;
 }
@@ -89,6 +92,7 @@ export function beginEntry(intent: AuditIntent, at: Date, actor: string): EntryC
     ...(intent.export !== undefined && { export: intent.export }),
     ...(intent.counted !== undefined && { counted: intent.counted }),
     ...(intent.alike !== undefined && { alike: intent.alike }),
+    ...(intent.caseColumn !== undefined && { caseColumn: intent.caseColumn + 1 }),
     ...(intent.approval !== undefined && { approval: intent.approval }),
     ...(intent.tokens !== undefined && { tokens: [...intent.tokens] }),
   };
@@ -120,6 +124,7 @@ export function endEntry({
     ...(end.refused !== undefined && { refused: end.refused }),
     ...(end.counted !== undefined && { counted: end.counted }),
     ...(end.remaining !== undefined && { remaining: end.remaining }),
+    ...(end.cases !== undefined && { cases: end.cases }),
     ...(end.tokens !== undefined && { tokens: [...end.tokens] }),
   };
 }
@@ -138,6 +143,8 @@ export function detailsOf({
   refused = {},
   export: exported,
   remaining,
+  caseColumn,
+  cases,
   approval,
   note,
 }: AuditEntry): string[] {
@@ -155,6 +162,13 @@ export function detailsOf({
     ...(remaining === undefined || remaining.values === 0
       ? []
       : [`values in clear that were sent: ${remaining.values}`]),
+    ...(caseColumn === undefined ? [] : [`cases in column ${caseColumn}`]),
+    ...(cases === undefined
+      ? []
+      : [
+          `${cases.atLeast === true ? 'at least ' : ''}${cases.count} cases`,
+          `rows by case ${cases.sha256.slice(0, 16)}`,
+        ]),
     ...(approval?.by === undefined ? [] : [`second person: ${approval.by}`]),
     ...(approval === undefined ? [] : [`request ${approval.request.slice(0, 16)}`]),
     ...(note === null ? [] : [note]),

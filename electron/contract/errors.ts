@@ -142,6 +142,8 @@ export const failureCodes = [
   'value.marks-inside', // a text that has marks before a value in it is tokenized; not sent
   'value.spelled-inside', // a value in a text is written in other characters than its own; not sent
   'value.mark-broken', // the mark of a token in a text is cut or changed, or a result would make it so
+  'value.case-missing', // its row has no case, or none that can be one, in the column of cases; not sent
+  'value.case-value', // the case of its row looks like a card number or another value; not sent
   'value.unfit', // does not fit the definition's kind; not sent
   'value.check-digit', // refused by the service, and its check digit is wrong
   'value.length', // refused by the service, and it has too few or too many digits
@@ -151,6 +153,7 @@ export const failureCodes = [
   'plan.empty',
   'plan.column-unknown',
   'plan.column-packed', // a packed number of a record of fixed width, which is no text; `column`: its number
+  'plan.case-column', // cases in a column without a name, or one of which values are sent
   'plan.inside', // values inside texts, by an operation that has none, or by a definition that takes no such values; `definition`: its name
   'plan.tokens-again', // what is to be tokenized was exported as tokens by this app; `column`: its number
   'plan.definition-unknown',
@@ -196,6 +199,7 @@ export const failureCodes = [
   'export.encoding', // the header has characters that the chosen encoding has not
   'export.encryption', // the file could not be encrypted; nothing of it is left
   'export.unencrypted', // the administrator allows cleartext in encrypted files only
+  'export.cases-unknown', // without the source nobody knows under which cases the values would leave
   'export.no-cleartext', // the batch has none: its columns were masked or translated
   'export.forbidden', // the administrator allows no cleartext in files
   'export.cells-lost', // cells have characters that the encoding has not; `subject`: how many, and in how many rows

@@ -52,14 +52,15 @@ export function newNotices(known: Pick<Mapping, 'notices'>, notices: readonly No
 
 /** The plan for another file of the kind; or in what its columns are not those: both empty where their order is another. */
 export function planFor(
-  { header, columns }: Pick<Mapping, 'header' | 'columns'>,
+  { header, columns, caseColumn }: Pick<Mapping, 'header' | 'columns' | 'caseColumn'>,
   { columns: found, reading }: Pick<Preview, 'columns' | 'reading'>,
 ): { readonly plan: Plan } | { readonly missing: string[]; readonly added: number } {
   const names = found.map(({ name }) => name);
-  const saved = header ?? columns.map((column) => column.header);
+  const used = [...columns.map((column) => column.header), ...(caseColumn === undefined ? [] : [caseColumn])];
+  const saved = header ?? used;
   // Members of JSON come in any order, and not in each file: those that are mapped have to be there.
   const isJson = reading.json !== undefined;
-  const wanted = isJson ? columns.map((column) => column.header) : saved;
+  const wanted = isJson ? used : saved;
   const missing = wanted.filter((name) => !names.includes(name));
   const isOrdered = header !== undefined && !isJson;
   // Not their names: of a file without a header they are the values of its first row.
@@ -67,7 +68,13 @@ export function planFor(
   const isMoved = isOrdered && header.some((name, at) => names[at] !== name);
   if (missing.length > 0 || added > 0 || isMoved) return { missing, added };
   const planned = columns.map(({ header: name, ...rest }) => ({ ...rest, column: names.indexOf(name) }));
-  return { plan: { reading, columns: planned } };
+  return {
+    plan: {
+      reading,
+      columns: planned,
+      ...(caseColumn !== undefined && { caseColumn: names.indexOf(caseColumn) }),
+    },
+  };
 }
 
 /** What of a file is a guess still, where a person would be asked. */

@@ -23,7 +23,7 @@ interface ReceiptOptions {
 /** What a batch says of its export. */
 export interface ReceiptFacts extends Pick<
   Receipt,
-  'mapping' | 'connection' | 'environment' | 'job' | 'source' | 'sum' | 'rowsWritten' | 'remaining'
+  'mapping' | 'connection' | 'environment' | 'job' | 'source' | 'sum' | 'rowsWritten' | 'remaining' | 'cases'
 > {
   /** The file that it is of, with its folder. */
   readonly target: string;

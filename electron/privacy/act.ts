@@ -23,6 +23,8 @@ export interface CleartextLine {
   readonly operation?: string;
   readonly job?: string;
   readonly note?: string;
+  /** Each row has its own case: the position of their column in the source. The grounds then have none. */
+  readonly caseColumn?: number;
   /** See `TokenHashes`. */
   readonly tokens?: readonly string[] | undefined;
 }

@@ -1,5 +1,6 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { ManagedSettings } from '../contract/models/app.ts';
+import type { WrittenCases } from '../contract/models/activity.ts';
 import type { LoggedApproval } from '../contract/models/approval.ts';
 import type { Counted } from '../contract/models/disclosures.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
@@ -17,6 +18,7 @@ export interface CleartextEnd {
   readonly note?: string;
   readonly sent?: false;
   readonly counted?: Counted | undefined;
+  readonly cases?: WrittenCases | undefined;
 }
 
 type Add = (facts: CleartextEnd) => void;
@@ -36,8 +38,8 @@ export interface CleartextSteps<V, T> {
  * day's counts are in the keychain → its end in the log, and a reveal or copy that gave nothing is not counted.
  */
 export interface CleartextGate {
-  /** What a person has to say, alone: also for an act that is none of these. Failures: reveal.reason-required, reveal.reason-refused. */
-  checkGrounds(grounds: Grounds | null): ReturnType<typeof failed> | null;
+  /** What a person has to say, alone: also for an act that is none of these. `hasCases`: each row has its own. Failures: reveal.reason-required, reveal.reason-refused. */
+  checkGrounds(grounds: Grounds | null, hasCases?: boolean): ReturnType<typeof failed> | null;
   /** The rules alone, before a person is asked for more. Null where they allow the act. Failures: see `open`. */
   check(act: CleartextAct): Promise<ReturnType<typeof failed> | null>;
   /** `give` once all acts of one piece of work are open, at once where there is none. One approval is for all of them. Failures: as `open`. */
@@ -88,7 +90,7 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
       if (managed.cleartextExport === 'encrypted' && !act.export.encrypted)
         return failed('export.unencrypted');
     }
-    const lacking = checkGrounds(grounds);
+    const lacking = checkGrounds(grounds, act.caseColumn !== undefined);
     if (lacking !== null) return lacking;
     const confirms = act.action === 'Export' || ('confirmsRows' in act && act.confirmsRows);
     const isProduction = environment === 'production' || (act.action === 'Move' && act.intoProduction);
@@ -96,9 +98,13 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
     return null;
   }
 
-  function checkGrounds(grounds: Grounds | null): ReturnType<CleartextGate['checkGrounds']> {
+  function checkGrounds(
+    grounds: Grounds | null,
+    hasCases = false,
+  ): ReturnType<CleartextGate['checkGrounds']> {
     if (grounds === null || grounds.reason === '') return failed('reveal.reason-required');
-    if (options.caseRequired() && grounds.caseReference === '') return failed('reveal.reason-required');
+    if (options.caseRequired() && grounds.caseReference === '' && !hasCases)
+      return failed('reveal.reason-required');
     return managed.reasons?.includes(grounds.reason) === false ? failed('reveal.reason-refused') : null;
   }
 

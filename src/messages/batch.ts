@@ -214,6 +214,16 @@ export const batchMessages = {
       'The value is a number, true or false in JSON. A token is a text and can’t stand in its place, so it was not sent.',
       'Have such values written as strings, in quotes.',
     ),
+  'value.case-missing': () =>
+    message(
+      'The row has no case that can be one, so it was not sent.',
+      'Write its case into the column of cases, 100 characters at most, and send the corrected rows.',
+    ),
+  'value.case-value': () =>
+    message(
+      'The case of the row looks like a card number or another value, so it was not sent.',
+      'Write a case into the column of cases that tells nothing of a person, and send the corrected rows.',
+    ),
   'value.marks-inside': () =>
     message(
       'The text has marks of tokens already. What is in them could not be told from new ones, so nothing of it was sent.',
@@ -238,6 +248,11 @@ export const batchMessages = {
   'plan.column-unknown': () => message('A chosen column is not in this file.', 'Choose the columns again.'),
   'plan.column-packed': () =>
     message('A packed or binary number is no text and can’t be changed.', 'Choose another column.'),
+  'plan.case-column': (f) =>
+    message(
+      `${f.column === undefined ? 'The column' : `Column ${f.column}`} can’t hold the cases: it needs a name, and nothing may be done with its values.`,
+      'Choose another column for the cases.',
+    ),
   'plan.inside': (f) =>
     message(
       f.definition === undefined
@@ -409,6 +424,11 @@ export const batchMessages = {
       'Your administrator allows cleartext in encrypted files only.',
       'Encrypt the file with a passphrase, or export masked values.',
       'now',
+    ),
+  'export.cases-unknown': () =>
+    message(
+      'Each row has its own case, which stands in the source alone. Without it nothing is exported in clear.',
+      'Export masked values or tokens, or bring the source back.',
     ),
   'export.no-cleartext': () =>
     message('This batch has no cleartext to export.', 'Export masked values or tokens.', 'now'),

@@ -13,6 +13,7 @@ import { disclosedRows } from '../planning/disclosed.ts';
 import { disclosingActs, reasonOf } from '../planning/disclosing-acts.ts';
 import { fittingValues } from '../planning/inside-cells.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
+import { caseOfCell } from '../planning/row-case.ts';
 import { checkPlan, type Counted, type Draft, isMove, patternsOf, targetsOf } from '../planning/plan.ts';
 import {
   countedOf,
@@ -297,7 +298,8 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
         );
       };
       const notice = { ...asked, column: asked.column === '' ? null : asked.column };
-      return noticedRows(opened.value, format.value, { notice, masked, isUnfit });
+      const hasNoCase = (cell: Cleartext): boolean => !caseOfCell(cell).ok;
+      return noticedRows(opened.value, format.value, { notice, masked, isUnfit, hasNoCase });
     },
     async 'batch.preflight'({ sourceId, plan }) {
       const checked = await checkWithClient(sourceId, plan);
@@ -344,6 +346,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       const acts = disclosingActs({
         ...{ work, ...where, grounds, rows, guesses, confirmsRows: false, connections },
         columns: columns.map(({ name }) => name),
+        caseColumn: plan.caseColumn,
         disclosed: (of) =>
           disclosedRows({
             ...{ ...of, words: [...of.words, 'the first rows, as a trial'] },
@@ -356,7 +359,7 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       return options.gate.openAll(acts, () => {
         const moves = work.filter(isMove).length;
         if (guesses > 0 || moves > 0) options.guesses.allow(jobId, guesses + rows * moves);
-        return tryRows({ chunk, view, client, jobId, ...(acts.length > 0 && { reason: reasonOf(grounds) }) });
+        return tryRows({ chunk, view, client, jobId, ...(acts.length > 0 && { reason: reasonOf(acts) }) });
       });
     },
   };

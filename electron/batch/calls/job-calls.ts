@@ -103,7 +103,7 @@ export function createJobCalls(
   /** Of what is about to get its name. Failures: those of `WriteReceipt`. */
   async function signReceipt(
     job: Pick<BatchJob, 'spec' | 'openSource'>,
-    { target, content, tally, rowsWritten, remaining }: ReceiptParts,
+    { target, content, tally, rowsWritten, remaining, cases }: ReceiptParts,
   ): Promise<Outcome<WrittenReceipt>> {
     const { run, sourceName, jobId, connectionName, environment, startedAt } = job.spec;
     const file = run === null ? await hashSource(job) : done(run.file);
@@ -121,6 +121,7 @@ export function createJobCalls(
       sum: tally,
       rowsWritten,
       remaining: remaining === null ? null : { cards: remaining.cards, values: remaining.values },
+      ...(cases !== undefined && { cases }),
     };
     // What a kill leaves of it is removed at the next start.
     return options.unfinished.during({ ...about, target: receiptFile(target) }, () => options.receipt(facts));

@@ -6,6 +6,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { AuditEnd } from '../../audit/entries.ts';
 import type { Exported, Job, Remaining, Tally } from '../../contract/models/batch.ts';
+import type { WrittenCases } from '../../contract/models/activity.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
 import { packedEnding, unpackedName } from '../../contract/packed-names.ts';
 import { restoreText } from '../../contract/obscured.ts';
@@ -14,6 +15,7 @@ import { receiptFile, type ReceiptFacts, type WrittenReceipt } from '../../evide
 import type { AtomicFile } from '../../storage/atomic-file.ts';
 import type { BatchOptions } from '../options.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
+import { groundsOfRows } from '../planning/row-case.ts';
 import { columnName, disclosedRows } from '../planning/disclosed.ts';
 import { definitionsOf, yieldsCleartext, lastMapped } from '../planning/plan.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
@@ -64,7 +66,9 @@ type ExportOptions = Pick<BatchOptions, 'audit' | 'gate' | 'managed' | 'platform
 
 /** What a receipt says of the file itself, and where its content is before it has its name. */
 export interface ReceiptParts
-  extends Pick<Exported, 'tally' | 'rowsWritten' | 'remaining'>, Pick<ReceiptFacts, 'target' | 'content'> {}
+  extends
+    Pick<Exported, 'tally' | 'rowsWritten' | 'remaining'>,
+    Pick<ReceiptFacts, 'target' | 'content' | 'cases'> {}
 
 /**
  * One export: asks for the target, records the export in the audit log, writes the file whole or not at all, and
@@ -107,11 +111,13 @@ export async function exportJob(
   }
   const write = async (
     add: (facts: Partial<AuditEnd>) => void,
-  ): Promise<Outcome<Omit<WrittenFile, 'clearValues'> & { name: string; tally: Tally; target: string }>> => {
+  ): Promise<
+    Outcome<Omit<WrittenFile, 'clearValues' | 'cases'> & { name: string; tally: Tally; target: string }>
+  > => {
     const mayRemain = (remaining: Remaining): Outcome<null> => {
       const { cards, values } = remaining;
       add({ remaining: { cards, values } });
-      return cards + values === 0 ? done(null) : checkRemaining(options, choice);
+      return cards + values === 0 ? done(null) : checkRemaining(options, choice, spec);
     };
     const { checks, own, signal, report, receipt } = options;
     const { jobId, connectionName, environment } = spec;
@@ -125,13 +131,18 @@ export async function exportJob(
     );
     if (!written.ok) return written;
     const { tally } = store;
-    const { clearValues: values, ...file } = written.value;
-    add({ rows: file.rowsWritten, note: sumOf(tally), ...(holdsCleartext(choice) && { values }) });
+    const { clearValues: values, cases, ...file } = written.value;
+    add({
+      rows: file.rowsWritten,
+      note: sumOf(tally),
+      ...(holdsCleartext(choice) && { values }),
+      ...(cases && { cases }),
+    });
     return done({ ...file, name: basename(target), tally, target });
   };
   if (act !== null) return options.gate.open(act, { fetch: () => done(null), give: (_, add) => write(add) });
   const line = { ...exportLine(spec, choice), rows: rowsOfLine(choice, store.tally), cleartext: false };
-  return options.audit.record({ ...line, ...groundsOfLine(choice), action: 'Export' }, write);
+  return options.audit.record({ ...line, ...groundsOfLine(choice, spec), action: 'Export' }, write);
 }
 
 /** What stays in clear in a file that would be written so; null for one in clear. Failures: job.*, and those of `look`. */
@@ -158,6 +169,7 @@ export async function checkExport(
 function checkRemaining(
   { gate, managed }: Pick<ExportOptions, 'gate' | 'managed'>,
   { grounds }: Pick<ExportRequest, 'grounds'>,
+  { plan }: Pick<JobSpec, 'plan'>,
 ): Outcome<null> {
   switch (managed.remainingCleartext) {
     case 'forbidden':
@@ -165,14 +177,19 @@ function checkRemaining(
     case 'reason':
       return grounds === null
         ? failed('export.remaining-reason')
-        : (gate.checkGrounds(grounds) ?? done(null));
+        : (gate.checkGrounds(grounds, plan.caseColumn !== undefined) ?? done(null));
     default:
       return done(null);
   }
 }
 
-const groundsOfLine = ({ grounds }: Pick<ExportRequest, 'grounds'>): Partial<Grounds> =>
-  grounds === null ? {} : { reason: grounds.reason, caseReference: grounds.caseReference };
+function groundsOfLine(
+  { grounds: given }: Pick<ExportRequest, 'grounds'>,
+  { plan }: Pick<JobSpec, 'plan'>,
+): Partial<Grounds> & { readonly caseColumn?: number } {
+  const { grounds, ...rows } = groundsOfRows(given, plan.caseColumn);
+  return grounds === null ? {} : { reason: grounds.reason, caseReference: grounds.caseReference, ...rows };
+}
 
 /** Without what is 0. */
 function sumOf({ rows, ok, failed: refused, unmatched, blank }: Tally): string {
@@ -186,6 +203,9 @@ function checkChoice(
   tally: Tally,
   job: Pick<BatchJob, 'spec' | 'work' | 'view'>,
 ): ReturnType<typeof failed> | null {
+  // Which case a row has stands in its source alone.
+  if (choice.withoutSource === true && holdsCleartext(choice) && job.spec.plan.caseColumn !== undefined)
+    return failed('export.cases-unknown');
   // One row is the header's.
   if (choice.format === 'workbook' && maxRows(choice, tally) >= sheetRows)
     return failed('file.workbook-full', { subject: String(sheetRows - 1) });
@@ -283,7 +303,7 @@ function cleartextAct(
   return {
     ...exportLine(spec, choice),
     action: 'Export',
-    grounds: choice.grounds,
+    ...groundsOfRows(choice.grounds, plan.caseColumn),
     rows: maxRows(choice, tally),
     rowsOfLine: rowsOfLine(choice, tally),
     values: work.reduce((sum, one, index) => {
@@ -296,7 +316,7 @@ function cleartextAct(
     disclosed: () =>
       disclosedRows({
         columns: clear.map(({ plan: { column } }) => columnName(spec.columns, column)),
-        words: wordsOf(choice),
+        words: [...wordsOf(choice), ...caseWords(spec)],
         ...{ name, isFile: spool === null },
         open: choice.withoutSource === true ? null : () => job.openSource(),
         // Results of a second try lie elsewhere in the store.
@@ -310,6 +330,10 @@ function formOf({ passphrase, grounds: _, shownRows, ...form }: ExportRequest): 
   const rows = shownRows === undefined ? null : createHash('sha256').update(shownRows).digest('hex');
   return [Object.entries(form).sort(([one], [other]) => (one < other ? -1 : 1)), passphrase !== null, rows];
 }
+
+/** For a person who is to approve it. */
+const caseWords = ({ plan, columns }: Pick<JobSpec, 'plan' | 'columns'>): string[] =>
+  plan.caseColumn === undefined ? [] : [`the case of each row is in ${columnName(columns, plan.caseColumn)}`];
 
 /** The same for a person. */
 function wordsOf({ rows, format, safety, encoding, archive, passphrase }: ExportRequest): string[] {
@@ -338,6 +362,8 @@ interface Written {
   readonly escaped: number;
   /** Values of mapped columns that it holds in clear. */
   readonly clearValues: number;
+  /** Under which cases they are; absent where rows have none of their own. */
+  readonly cases?: WrittenCases;
   /** Null for a file in clear. */
   readonly remaining: Remaining | null;
   /** Cells that the encoding can't hold, and the rows they are in. */
@@ -463,7 +489,7 @@ async function writeFile(
     await file.abandon(false);
     return done(needsErrorColumn);
   }
-  const { remaining, rowsWritten } = written.value;
+  const { remaining, rowsWritten, cases } = written.value;
   // The day's limit and the log go by what was granted.
   if (rowsWritten > mostRows) return abandon(file, failed('job.damaged'));
   const allowed = remaining === null ? done(null) : mayRemain(remaining);
@@ -471,7 +497,7 @@ async function writeFile(
   const { tally } = store;
   let signed: WrittenReceipt | undefined;
   const bytes = await file.finish(async (content) => {
-    const outcome = await receipt?.({ target, content, tally, rowsWritten, remaining });
+    const outcome = await receipt?.({ target, content, tally, rowsWritten, remaining, cases });
     if (outcome?.ok === true) signed = outcome.value;
     return outcome?.ok === false ? outcome : done(null);
   });
@@ -569,6 +595,7 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
     ? done({
         rowsWritten,
         clearValues: rows.clearValues,
+        ...(rows.cases !== null && { cases: rows.cases.sum() }),
         escaped: output.escaped,
         remaining: remaining.value,
         lostCells,

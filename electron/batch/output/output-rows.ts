@@ -5,6 +5,7 @@ import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.t
 import { mask, maskAgain, maskReason } from '../../masking/masking.ts';
 import { isInside, tokensIn, withoutTokens } from '../planning/inside-cells.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
+import { caseOfRow } from '../planning/row-case.ts';
 import { hideCell, yieldsCleartext, yieldsMasks } from '../planning/plan.ts';
 import { hideFlawed } from '../reading/fit.ts';
 import type { Chunk, Format } from '../reading/read-rows.ts';
@@ -15,6 +16,7 @@ import { asCode, codeOfRow, rowStates, type ChunkResults, type ColumnResults } f
 import { kindsSent } from '../viewing/result-rows.ts';
 import type { LeakCheck } from './leak-check.ts';
 import type { RowOutput } from './row-output.ts';
+import { createWrittenCases, type WrittenCases } from './written-cases.ts';
 
 /** An export with the rows it asks for. */
 export interface ExportRequest extends ExportChoice {
@@ -51,6 +53,8 @@ export interface OutputRows {
   readonly lost: { readonly cells: number; readonly rows: number };
   /** Values of mapped columns that were written in clear. */
   readonly clearValues: number;
+  /** Under which cases they are; null where rows have none of their own, or nothing is in clear. */
+  readonly cases: Pick<WrittenCases, 'sum'> | null;
 }
 
 /**
@@ -69,11 +73,14 @@ export function createOutputRows({
   const lost = { cells: 0, rows: 0 };
   let clearValues = 0;
   const isClear = choice.content === 'cleartext';
+  const caseColumn = isClear ? work[0]?.caseColumn : undefined;
+  const cases = caseColumn === undefined ? null : createWrittenCases();
   let lastRow = 0;
   const shownRows = choice.rows === 'shown' ? (choice.shownRows ?? new Uint32Array(0)) : null;
   let nextShown = 0;
   const hideInputs = choice.content !== 'cleartext';
-  const flawedKinds = hideInputs ? kindsSent(work) : [];
+  // Nobody knows the case of a row whose columns are not known: nothing of it goes out in clear.
+  const flawedKinds = hideInputs || cases !== null ? kindsSent(work) : [];
   const hidesFlawed = flawedKinds.length > 0;
   const mapped = work
     .map((one, i) => {
@@ -262,7 +269,7 @@ export function createOutputRows({
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
       if (state === rowStates.failed && results.flaws[index] !== undefined) {
         writeFlawed(chunk, index);
-        if (isClear) clearValues += mapped.filter(({ one }) => takesCleartext(one)).length;
+        if (isClear && cases === null) clearValues += mapped.filter(({ one }) => takesCleartext(one)).length;
         writeError(results, index, output.lost.length);
         hideSurplus(chunk, index);
         output.end();
@@ -275,12 +282,16 @@ export function createOutputRows({
         return true;
       }
       let lostResults = 0;
+      const ofRow = caseColumn === undefined ? null : caseOfRow(table, index, caseColumn);
+      const valuesBefore = clearValues;
       /** What lies behind is copied, or is a cell that was not looked at yet. */
       let looked = table.rowStart(index);
-      for (const { one, i, column, hidesInput, replaces, hasResult, hasMatch } of table.inOrder(
+      for (const { one, i, column, replaces, hasResult, hasMatch, ...planned } of table.inOrder(
         index,
         mapped,
       )) {
+        // A value leaves under a case or not at all.
+        const hidesInput = planned.hidesInput || (ofRow?.ok === false && takesCleartext(one));
         const cells = results.columns[i];
         const cellState = cells?.states[index];
         const answer = openCleartext(cells?.values[index] ?? '');
@@ -295,7 +306,7 @@ export function createOutputRows({
           else lostResults += 1;
         }
         if (isClear && mayBeClear(one)) {
-          const keepsInput = takesCleartext(one) && !(replaces && result !== null);
+          const keepsInput = !hidesInput && takesCleartext(one) && !(replaces && result !== null);
           const givesClear = yieldsCleartext(one.plan.operation) && (result ?? '') !== '';
           if (givesClear || (keepsInput && openCleartext(table.value(index, column)) !== ''))
             clearValues += cells?.sizes?.[index] ?? 1;
@@ -311,6 +322,8 @@ export function createOutputRows({
         if (hasResult) output.insertAfter(column, result ?? '');
         if (hasMatch) output.insertAfter(column, matchText(cellState));
       }
+      if (ofRow?.ok === true && clearValues > valuesBefore)
+        cases?.add(lastRow, ofRow.value, clearValues - valuesBefore);
       leaks?.copied(looked, table.rowEnd(index));
       writeError(results, index, lostResults + output.lost.length);
       output.end();
@@ -320,6 +333,7 @@ export function createOutputRows({
     get clearValues() {
       return clearValues;
     },
+    cases,
   };
 }
 

@@ -27,6 +27,8 @@ export interface ColumnWork {
   readonly values: readonly [ValueWork, ...ValueWork[]];
   /** Absent where each cell is a value. */
   readonly inside?: InsideWork;
+  /** The column of cases; absent where rows have none of their own. */
+  readonly caseColumn?: number;
   /** Whether it matches an expression whose answers tell more than the mask. */
   readonly isDisclosing: boolean;
   /** Whether a result can stand in its field, where fields have a fixed width; absent where any can. */

@@ -5,6 +5,7 @@ import type { Connections } from '../../connections/store.ts';
 import type { BatchCall, CallContext } from '../../service/service-client.ts';
 import type { ColumnWork } from './column-work.ts';
 import { columnName } from './disclosed.ts';
+import { groundsOfRows } from './row-case.ts';
 import { definitionsOf, isMove, patternsOf, targetsOf } from './plan.ts';
 
 interface SendOptions {
@@ -22,6 +23,8 @@ interface SendOptions {
   readonly connections: Pick<Connections, 'find'>;
   /** Names of all columns. */
   readonly columns: readonly string[];
+  /** Of the plan. */
+  readonly caseColumn: number | undefined;
   /** The rows that are sent, for a second person. */
   readonly disclosed: (of: Pick<Disclosed, 'columns' | 'words'>) => Promise<Outcome<Disclosed>>;
 }
@@ -37,11 +40,23 @@ export function disclosingActs({
   columns: names,
   connections,
   disclosed,
+  grounds,
+  caseColumn,
   ...act
 }: SendOptions): CleartextAct[] {
   const of = (columns: readonly ColumnWork[], words: readonly string[]) => ({
     ...act,
-    disclosed: () => disclosed({ columns: columns.map(({ plan }) => columnName(names, plan.column)), words }),
+    ...groundsOfRows(grounds, caseColumn),
+    disclosed: () =>
+      disclosed({
+        columns: columns.map(({ plan }) => columnName(names, plan.column)),
+        words: [
+          ...words,
+          ...(caseColumn === undefined
+            ? []
+            : [`the case of each row is in ${columnName(names, caseColumn)}`]),
+        ],
+      }),
     policy: [...new Set(columns.map(({ plan }) => plan.policy))].join(', '),
     definition: columns.flatMap(({ plan }) => definitionsOf(plan)).join(', '),
     job: jobId,
@@ -93,11 +108,12 @@ export function disclosingActs({
   ];
 }
 
-/** What was said for such an act, for the lines of its requests. */
-export const reasonOf = (grounds: Grounds | null): Pick<CallContext, 'reason' | 'caseReference'> => ({
-  ...(grounds !== null && { reason: grounds.reason }),
-  ...(grounds !== null && grounds.caseReference !== '' && { caseReference: grounds.caseReference }),
-});
+/** What was said for such acts, for the lines of their requests; nothing where there is none. */
+export function reasonOf([act]: readonly CleartextAct[]): Pick<CallContext, 'reason' | 'caseReference'> {
+  if (act === undefined || act.grounds === null) return {};
+  const { reason, caseReference } = act.grounds;
+  return { reason, ...(caseReference !== '' && { caseReference }) };
+}
 
 function describeTarget(call: BatchCall, { find }: Pick<Connections, 'find'>): string {
   if (!('target' in call)) return '';

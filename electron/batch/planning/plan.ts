@@ -1,6 +1,6 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { matchExpression, type MatchExpression } from '../../contract/match-expression.ts';
-import type { ColumnPlan, Notice, Plan, PolicyChange, Reading } from '../../contract/models/batch.ts';
+import type { ColumnPlan, Notice, Plan, PolicyChange } from '../../contract/models/batch.ts';
 import type { Connections } from '../../connections/store.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import { columnOperations, givenBy } from '../../contract/operations.ts';
@@ -111,7 +111,11 @@ function insideWork(plan: ColumnPlan): InsideWork | null {
 }
 
 /** `kind`: of the column's definition. */
-export function workFor(plan: ColumnPlan, kind: DefinitionKind, reading: Reading): ColumnWork {
+export function workFor(
+  plan: ColumnPlan,
+  kind: DefinitionKind,
+  { reading, caseColumn }: Pick<Plan, 'reading' | 'caseColumn'>,
+): ColumnWork {
   const expression = plan.operation === 'match' ? expressionOf(plan, kind) : null;
   const inside = insideWork(plan);
   const whole = valueWork(plan, { definition: plan.definition, kind, expression });
@@ -124,14 +128,15 @@ export function workFor(plan: ColumnPlan, kind: DefinitionKind, reading: Reading
     kind: inside === null ? kind : 'text',
     values: [first, ...others],
     ...(inside !== null && { inside }),
+    ...(caseColumn !== undefined && { caseColumn }),
     isDisclosing: expression?.isFree === false,
     ...(fits !== null && { fits }),
   };
 }
 
-/** Its position in the source. */
+/** The position in the source of the last column that is looked at: one that is mapped, or that of the cases. */
 export const lastMapped = (work: readonly ColumnWork[]): number =>
-  Math.max(...work.map(({ plan }) => plan.column));
+  Math.max(...work.map(({ plan, caseColumn = 0 }) => Math.max(plan.column, caseColumn)));
 
 /** The expressions of what is matched. */
 export const patternsOf = (work: readonly ColumnWork[]): string[] =>
@@ -237,13 +242,16 @@ export function showResult(
  * A plan against the source's width and the connection's lists. Its expressions are not checked here: see `Parser`.
  * At most one expression a definition may tell more than the mask: several at once would be several bits of a value.
  * Failures: plan.empty, plan.column-unknown, plan.definition-unknown, plan.policy-unknown, pattern.invalid where there is none,
- * pattern.too-many, plan.move-within, plan.move-environment, connection.unknown.
+ * pattern.too-many, plan.move-within, plan.move-environment, plan.case-column, connection.unknown.
  */
 export function checkPlan(
   plan: Plan,
   width: number,
   { connection, find }: { readonly connection: Connection; readonly find: Connections['find'] },
 ): Outcome<ColumnWork[]> {
+  const { caseColumn } = plan;
+  if (caseColumn !== undefined && !canHoldCases(plan, caseColumn, width))
+    return failed('plan.case-column', { column: String(caseColumn + 1) });
   const work: ColumnWork[] = [];
   const seen = new Set<number>();
   const disclosed = new Set<string>();
@@ -281,7 +289,7 @@ export function checkPlan(
       const expression = expressionOf(column, kind);
       if (expression === null) return failed('pattern.invalid');
     }
-    const one = workFor(column, kind, plan.reading);
+    const one = workFor(column, kind, plan);
     if (one.isDisclosing) {
       const { definition } = column;
       if (disclosed.has(definition)) return failed('pattern.too-many', { definition });
@@ -290,6 +298,13 @@ export function checkPlan(
     work.push(one);
   }
   return work.length === 0 ? failed('plan.empty') : done(work);
+}
+
+/** What a mapped column holds is replaced, or is a value: a case is neither. One without a name is nothing a person chose. */
+function canHoldCases({ reading, columns }: Plan, caseColumn: number, width: number): boolean {
+  const hasNames = reading.header || reading.json !== undefined || reading.records !== undefined;
+  const isPacked = reading.records?.columns[caseColumn]?.packed === true;
+  return hasNames && !isPacked && caseColumn < width && columns.every(({ column }) => column !== caseColumn);
 }
 
 /** Values inside texts: only where their marks can be made or found, and each kind as a definition that takes it. */

@@ -11,6 +11,7 @@ import type { OpenSource } from '../reading/sources.ts';
 import type { Guesses } from '../../privacy/guesses.ts';
 import type { Position } from '../storing/journal.ts';
 import { fittingValues } from './inside-cells.ts';
+import { caseFlaw } from './row-case.ts';
 import type { ColumnWork, ValueWork } from './column-work.ts';
 import { targetsOf, type Counted } from './plan.ts';
 import { createRecordTotals } from './record-totals.ts';
@@ -279,6 +280,8 @@ export async function runPreflight(
         continue;
       }
       let empty = 0;
+      const caseColumn = work[0]?.caseColumn;
+      const hasNoCase = caseFlaw(table, r, caseColumn) !== null;
       for (const [w, one] of work.entries()) {
         const { plan } = one;
         const rule = rules[w] ?? { operation: plan.operation, maxLength };
@@ -287,6 +290,7 @@ export async function runPreflight(
           empty += 1;
           continue;
         }
+        if (hasNoCase) continue;
         const sent = table.isText(r, plan.column) ? fittingValues(one, value, rule) : null;
         if (sent === null) {
           counts.unfit += 1;
@@ -310,6 +314,13 @@ export async function runPreflight(
         }
       }
       if (empty === work.length) counts.blank += 1;
+      else if (hasNoCase && caseColumn !== undefined)
+        addNotice({
+          kind: 'case-missing',
+          row: chunk.start.row + r,
+          column: names[caseColumn] ?? `Column ${caseColumn + 1}`,
+          count: 1,
+        });
     }
   }
 }

@@ -26,6 +26,7 @@ export async function knowFile(
   {
     reading,
     columns = [],
+    caseColumn,
     accepted = [],
   }: Pick<Plan, 'reading'> & Partial<Plan> & { readonly accepted?: KnownFile['notices'] },
 ): Promise<Outcome<KnownFile>> {
@@ -40,6 +41,7 @@ export async function knowFile(
     reading,
     detected: detected.value.reading,
     columns: columns.map(({ column, ...rest }) => ({ ...rest, header: header[column] ?? '' })),
+    ...(caseColumn !== undefined && { caseColumn: header[caseColumn] ?? '' }),
     // What a person saw of its first rows, and of all of them where they were counted.
     notices: [...accepted, ...read.value.notices].map(({ kind, column, count }) => ({ kind, column, count })),
     // Of several the others have to have one of its name.

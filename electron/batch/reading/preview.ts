@@ -136,10 +136,12 @@ export async function noticedRows(
     notice,
     masked,
     isUnfit,
+    hasNoCase,
   }: {
     notice: Omit<Notice, 'count'>;
     masked: readonly number[] | null;
     isUnfit: (cell: Cleartext, column: number) => boolean;
+    hasNoCase: (cell: Cleartext) => boolean;
   },
 ): Promise<Outcome<SourceRows>> {
   const found: SourceRows = [];
@@ -164,6 +166,7 @@ export async function noticedRows(
       if (notice.kind === 'excel-rounded') return isRounded(value, converted !== null);
       if (notice.kind === 'formula-unevaluated')
         return openCleartext(value) === '' && start.row + index >= notice.row;
+      if (notice.kind === 'case-missing') return hasNoCase(value);
       if (notice.kind !== 'value-unfit' || isBlankCell(value)) return false;
       return !table.isText(index, column) || isUnfit(value, column);
     };

@@ -3,6 +3,7 @@ import type { CanaryCell as ShownCell } from '../../contract/models/batch.ts';
 import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { maskReason } from '../../masking/masking.ts';
 import { isInside, sentValues } from '../planning/inside-cells.ts';
+import { caseFlaw } from '../planning/row-case.ts';
 import type { ColumnWork, ValueWork } from '../planning/column-work.ts';
 import { inputMask, showInput, showResult, type MaskedColumns } from '../planning/plan.ts';
 import { fits, isBlankCell } from '../reading/fit.ts';
@@ -107,7 +108,7 @@ export async function chooseCanary(options: ChooseCanaryOptions): Promise<Outcom
       for (let i = 0; i * step < table.count; i++) {
         // Not every step's first row: rows often repeat something every ten or hundred.
         const r = i * step + ((i * 7_919) % step);
-        if (r >= table.count || flaws.has(r)) continue;
+        if (r >= table.count || flaws.has(r) || caseFlaw(table, r, work[0]?.caseColumn) !== null) continue;
         work.forEach((one, index) => {
           const cell = table.value(r, one.plan.column);
           if (isBlankCell(cell)) return;

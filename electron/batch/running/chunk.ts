@@ -1,5 +1,6 @@
 import { failed, type FailureCode } from '../../contract/errors.ts';
 import { findInside, type InsideCell, isInside, putInside } from '../planning/inside-cells.ts';
+import { caseFlaw } from '../planning/row-case.ts';
 import type { ColumnWork, ValueWork } from '../planning/column-work.ts';
 import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { explainInvalid, fits, isBlankCell } from '../reading/fit.ts';
@@ -74,6 +75,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
   const requests = new Set<BatchRequest>();
   let values = 0;
   const texts: (PendingTexts | null)[] = [];
+  const noCase = rowsWithoutCase(table, columns[0]?.caseColumn);
   const cells = columns.map((one, c) => {
     const { plan, kind } = one;
     const coalescers = one.values.map(coalescerOf);
@@ -111,6 +113,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       else if (isBlankCell(value)) slots.push(blank);
       else if (before !== undefined && before.states[r] !== rowStates.failed)
         slots.push(earlierSlot(before, r));
+      else if (noCase.has(r)) slots.push(noCase.get(r) ?? unfit);
       else if (!table.isText(r, plan.column)) slots.push(noText);
       else if (columnTexts === null && !fits(value, kind, rule)) slots.push(unfit);
       else if (
@@ -138,6 +141,16 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
   });
   const { start, end, crc } = chunk;
   return { range: { start, end, crc }, flaws, cells, texts, requests, values };
+}
+
+/** What their cells are: none of them is sent. */
+function rowsWithoutCase(table: Chunk['table'], caseColumn: number | undefined): ReadonlyMap<number, Slot> {
+  const found = new Map<number, Slot>();
+  for (let r = 0; caseColumn !== undefined && r < table.count; r++) {
+    const flaw = caseFlaw(table, r, caseColumn);
+    if (flaw !== null) found.set(r, fixedSlot(rowStates.failed, flaw));
+  }
+  return found;
 }
 
 function earlierSlot(column: ColumnResults, row: number): Slot {

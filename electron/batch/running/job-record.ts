@@ -189,4 +189,4 @@ export class JobRecord {
 }
 
 const workOf = ({ plan, kinds }: JobSpec): ColumnWork[] =>
-  plan.columns.map((column, i) => workFor(column, kinds[i] ?? 'text', plan.reading));
+  plan.columns.map((column, i) => workFor(column, kinds[i] ?? 'text', plan));

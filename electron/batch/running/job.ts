@@ -273,6 +273,7 @@ export class BatchJob {
     const where = { jobId, connection, environment };
     const acts = disclosingActs({
       ...{ work: this.work, ...where, grounds, rows, guesses, confirmsRows, columns },
+      caseColumn: plan.caseColumn,
       connections: this.#options.connections,
       disclosed: (of) =>
         disclosedRows({
@@ -285,7 +286,7 @@ export class BatchJob {
     const proved = acts.length > 0 ? await this.#proveJournal() : done(null);
     if (!proved.ok) return proved;
     return this.#options.gate.openAll(acts, () => {
-      this.#reason = acts.length > 0 ? reasonOf(grounds) : {};
+      this.#reason = reasonOf(acts);
       return start();
     });
   }

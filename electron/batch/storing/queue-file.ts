@@ -8,7 +8,7 @@ import { createRecordCipher } from '../../storage/encryption.ts';
 import { errorCode } from '../../storage/file-failures.ts';
 
 /** What is known of the file that a plan was made for: by it another one is known as of its kind. */
-const knownFile = mapping.pick({ columns: true, notices: true, sheet: true }).extend({
+const knownFile = mapping.pick({ columns: true, caseColumn: true, notices: true, sheet: true }).extend({
   header: z.array(z.string()),
   reading,
   /** How it was found to be read before a person said otherwise. */

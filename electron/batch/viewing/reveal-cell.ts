@@ -9,6 +9,7 @@ import { tokensOf } from './cell-tokens.ts';
 import { showCell, type LoadedChunk, type View } from './result-rows.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
 import { columnName } from '../planning/disclosed.ts';
+import { caseOfRow } from '../planning/row-case.ts';
 import { yieldsCleartext } from '../planning/plan.ts';
 
 interface CellPosition extends LoadedChunk {
@@ -25,13 +26,20 @@ export interface RevealCellOptions extends Pick<BatchOptions, 'gate' | 'hashes' 
   readonly grounds: Grounds;
 }
 
-/** One cell's cleartext, obscured, for a limited time. Failures: reveal.gone where there is none, those of the gate. */
+/** One cell's cleartext, obscured, for a limited time. Failures: reveal.gone where there is none, value.case-* where its row has no case, those of the gate. */
 export async function revealCell(
   { gate, hashes, reveals, spec, view, cell, grounds }: RevealCellOptions,
   xorKey: string,
 ): Promise<Outcome<Reveal>> {
   const found = cleartextOf(view, cell);
   if (found === null) return failed('reveal.gone');
+  const { caseColumn } = spec.plan;
+  // The row's own, whatever case the window has in hand.
+  const ofRow =
+    caseColumn === undefined
+      ? done(grounds.caseReference)
+      : caseOfRow(cell.chunk.table, cell.index, caseColumn);
+  if (!ofRow.ok) return ofRow;
   const mapped = found.work?.one.plan;
   const { sent = [], came = [] } = found.work === null ? {} : tokensOf(cell, cell.index, found.work);
   const shown = came.length > 0 ? came : sent;
@@ -48,7 +56,7 @@ export async function revealCell(
     job: spec.jobId,
     note,
     tokens: tokens.value,
-    grounds,
+    grounds: { ...grounds, caseReference: ofRow.value },
     approvedJob: spec.jobId,
     disclosed: () =>
       done({

@@ -12,6 +12,19 @@ const exportFacts = z.strictObject({
   encrypted: z.boolean(),
 });
 
+/** Under which cases the rows of a file in clear are, where each row has its own. */
+export const writtenCases = z.strictObject({
+  /** How many different ones. */
+  count,
+  /** There are more: so many are told apart. */
+  atLeast: z.literal(true).optional(),
+  /** Rows that have values in clear. */
+  rows: count,
+  /** SHA-256, hex, of which row is under which case: see `createWrittenCases`. */
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+export type WrittenCases = z.infer<typeof writtenCases>;
+
 /** One line of the audit log as the page lists it. It holds no value of the service (PCI DSS 10.2.2's fields, and ours). */
 export const auditEntry = z.strictObject({
   sequence: count,
@@ -55,6 +68,9 @@ export const auditEntry = z.strictObject({
   alike: count.optional(),
   /** Of an export of masks or tokens: card numbers, and values that were sent, that stay in clear in its other cells. */
   remaining: z.strictObject({ cards: count, values: count }).optional(),
+  /** Of an act on rows that each have their own case: the position of their column, from 1. */
+  caseColumn: count.optional(),
+  cases: writtenCases.optional(),
   /** Of an act that a second person approved, and of asking for it and answering. */
   approval: loggedApproval.optional(),
   /** Keyed hashes of the tokens that the act was about, where it was about one value: see `TokenHashes`. Not listed. */

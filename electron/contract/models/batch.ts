@@ -180,6 +180,7 @@ export const notice = z.strictObject({
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
     'looks-tokenized', // to be tokenized, and nearly all of them fail the check of a card number
     'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
+    'case-missing', // its row has no case that can be one, and is not sent
     'value-unfit', // does not fit the definition's kind, and is not sent
     'records-others', // records of other types, which may hold totals of what changes
     'total-changes', // a total that the file holds is made of what is changed
@@ -300,6 +301,8 @@ export type ColumnPlan = z.infer<typeof columnPlan>;
 export const plan = z.strictObject({
   reading,
   columns: z.array(columnPlan).min(1).max(20),
+  /** Position of the column that has each row's case: a row without one is not sent. Absent: one case for all rows. */
+  caseColumn: count.optional(),
 });
 export type Plan = z.infer<typeof plan>;
 

@@ -31,6 +31,8 @@ export const mapping = z.strictObject({
       folder: z.string().max(4_096).optional(),
     })
     .optional(),
+  /** The name of the column that has each row's case; absent where it has none. */
+  caseColumn: z.string().max(1_000).optional(),
   columns: z.array(columnPlan.omit({ column: true }).extend({ header: z.string().max(1_000) })).max(20),
 });
 export type Mapping = z.infer<typeof mapping>;

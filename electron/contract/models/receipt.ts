@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { writtenCases } from './activity.ts';
 import { remaining, tally } from './batch.ts';
 import { count, instant } from './fields.ts';
 
@@ -36,6 +37,8 @@ export const receipt = z.strictObject({
   rowsWritten: count,
   /** Counts of what stays in clear in cells that were copied; null for a file in clear, which was not looked at. */
   remaining: remaining.pick({ cards: true, values: true }).nullable(),
+  /** Of a file in clear whose rows each have their own case; absent for every other. */
+  cases: writtenCases.optional(),
   /** The first line of the audit log on this batch, and the one of this receipt. `state` as the app found the whole log. */
   log: z.strictObject({ state: z.enum(['intact', 'broken']), first: logLine, last: logLine }),
   /** Over the compact JSON of all the other members, in their order. */

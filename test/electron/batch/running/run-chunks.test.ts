@@ -25,7 +25,7 @@ const workOf = (column: number): ColumnWork =>
       into: 'replace',
     },
     'card',
-    { encoding: 'utf-8', delimiter: ',', header: true },
+    { reading: { encoding: 'utf-8', delimiter: ',', header: true } },
   );
 const batchSize = 10;
 const maxInFlight = 3;

@@ -1,0 +1,74 @@
+import { writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { newXorKey } from '../../electron/contract/obscured.ts';
+import { planFor } from '../../electron/contract/saved-mapping.ts';
+import { codeOf, detokenize, openApp, planOf, takeIn, type TestApp, valueOf } from '../support/batch-app.ts';
+
+/* Somebody wants values under a case that is not theirs, or under none. */
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await openApp();
+});
+afterEach(() => app.close());
+
+const byCase = { ...planOf([detokenize(1)]), caseColumn: 0 };
+const grounds = { reason: 'Refund', caseReference: 'D-9' };
+
+it('the cases of the file are changed between the count and the run, or between the run and a reveal', async () => {
+  const path = await app.write('in.csv', 'case,token\nD-1,a\nD-2,b\n');
+  const sourceId = await app.open(path);
+  valueOf(await app.batch['batch.preflight']({ sourceId, plan: byCase }));
+  const { jobId } = await app.run(sourceId, byCase);
+  await writeFile(path, 'case,token\nD-9,a\nD-9,b\n');
+  const cell = { jobId, column: 1, row: 1, xorKey: newXorKey(), ...grounds };
+  expect(codeOf(await app.batch['batch.reveal'](cell))).toBe('file.changed');
+  expect(codeOf(await app.export(jobId, { grounds }))).toBe('file.changed');
+  expect(codeOf(await app.batch['batch.start']({ sourceId, plan: byCase, grounds: null }))).toBe(
+    'file.changed',
+  );
+});
+
+it('a case of what nobody sees is none, for a row that is tried again too', async () => {
+  const sourceId = await app.open(await app.write('in.csv', 'case,token\n\u200b\u2060,a\n\u3164,b\nD-1,c\n'));
+  const { jobId } = await app.run(sourceId, byCase);
+  expect(app.service.sent).toEqual(['c']);
+  const list = valueOf(await app.export(jobId, { rows: 'failed', content: 'tokens' }));
+  const invisible = list.replace('\u200b\u2060', '\u2800\u00ad');
+  const corrected = await app.open(await app.write('list.csv', invisible));
+  await takeIn(app, { jobId, sourceId: corrected });
+  await app.until(jobId, 'finished');
+  expect(app.service.sent).toEqual(['c']);
+});
+
+it('the window names another case for a reveal, or wants an export without the source', async () => {
+  const sourceId = await app.open(await app.write('in.csv', 'case,token\nD-1,a\n'));
+  const { jobId } = await app.run(sourceId, byCase);
+  const cell = { jobId, column: 1, row: 1, xorKey: newXorKey(), ...grounds };
+  valueOf(await app.batch['batch.reveal'](cell));
+  expect(app.audit.intents.at(-1)).toMatchObject({ action: 'Reveal', caseReference: 'D-1' });
+  const withoutSource = { grounds, withoutSource: true };
+  expect(codeOf(await app.export(jobId, withoutSource))).toBe('export.cases-unknown');
+});
+
+it('a saved mapping is run over a file in which the column of cases is another one, or missing', () => {
+  const mapping = {
+    header: ['case', 'token'],
+    caseColumn: 'case',
+    columns: [{ ...detokenize(1), header: 'token' }],
+  };
+  const reading = byCase.reading;
+  const columns = (...names: string[]) =>
+    names.map((name, index) => ({ index, name, looksLike: null, content: null, masked: false }));
+  expect(planFor(mapping, { columns: columns('case', 'token'), reading })).toHaveProperty(
+    'plan.caseColumn',
+    0,
+  );
+  for (const names of [['token', 'case'], ['note', 'token'], ['token']])
+    expect(planFor(mapping, { columns: columns(...names), reading })).not.toHaveProperty('plan');
+  const json = { ...reading, json: { rows: 'lines' as const, pointers: ['/token'] } };
+  expect(planFor(mapping, { columns: columns('token'), reading: json })).toEqual({
+    missing: ['case'],
+    added: 0,
+  });
+});
