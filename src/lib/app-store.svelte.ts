@@ -202,9 +202,9 @@ export class AppStore {
   }
 
   /** Whether all is said that has to be before something is given out in clear. */
-  hasGrounds(caseReference = this.caseReference): boolean {
+  hasGrounds(caseReference = this.caseReference, isOfRows = false): boolean {
     const caseRequired = this.state?.settings.caseRequired ?? true;
-    return this.reason.trim() !== '' && (!caseRequired || caseReference.trim() !== '');
+    return this.reason.trim() !== '' && (!caseRequired || isOfRows || caseReference.trim() !== '');
   }
 
   /** What a person said; `confirmRows` where they had to type a row count. */

@@ -513,3 +513,7 @@ export function parseCount(text: string): number | null {
   const digits = text.replace(/[\s.,'’\u00a0\u202f]/g, '');
   return /^\d{1,12}$/.test(digits) ? Number(digits) : null;
 }
+
+/** What is said of the case before many rows of a batch are given out; null where one case is asked for. */
+export const casesOfRows = ({ plan, columns }: Pick<Job, 'plan' | 'columns'>): string | null =>
+  plan.caseColumn === undefined ? null : `Of each row, in ${columns[plan.caseColumn] ?? 'its column'}`;

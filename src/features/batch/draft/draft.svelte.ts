@@ -91,6 +91,8 @@ export class BatchDraft {
     return mapping === undefined ? [] : knownNotices(mapping, this.notices);
   });
   newNotices = $derived.by(() => this.notices.filter((notice) => !this.knownNotices.includes(notice)));
+  /** The name of the column that has each row's case; '' where one case is for all rows. */
+  caseColumn = $state('');
   readonly #api: Api;
   #preset: Preset | null;
   readonly #areTokens: boolean;
@@ -111,8 +113,28 @@ export class BatchDraft {
 
   plan = $derived.by((): Plan | null => {
     const columns = this.plans.complete;
-    return this.preview === null || columns === null ? null : { reading: this.preview.reading, columns };
+    if (this.preview === null || columns === null) return null;
+    const { reading } = this.preview;
+    if (this.caseColumn === '') return { reading, columns };
+    // A plan that lacks its column of cases is none: its rows would all be sent under one case.
+    if (!this.caseColumns.includes(this.caseColumn)) return null;
+    return { reading, columns, caseColumn: this.#header.indexOf(this.caseColumn) };
   });
+
+  /** Those that may hold each row's case: with a name, and nothing done with their values. */
+  caseColumns = $derived.by((): string[] => {
+    const { reading, columns = [] } = this.preview ?? {};
+    const hasNames =
+      reading?.header === true || reading?.json !== undefined || reading?.records !== undefined;
+    return hasNames
+      ? columns.filter(({ index }) => !this.plans.columns.has(index)).map(({ name }) => name)
+      : [];
+  });
+
+  chooseCases(name: string): void {
+    this.caseColumn = name;
+    void this.check();
+  }
 
   get failure(): Failure | null {
     return this.#failure.current;
@@ -416,6 +438,7 @@ export class BatchDraft {
   }
 
   #useColumns(mapping: Mapping): void {
+    this.caseColumn = mapping.caseColumn ?? '';
     for (const { header, ...rest } of mapping.columns) {
       const column = this.preview?.columns.find(({ name }) => name === header)?.index;
       if (column === undefined) continue;
@@ -432,6 +455,7 @@ export class BatchDraft {
     this.note = null;
     this.overrides = {};
     await this.read(plan.reading);
+    this.caseColumn = plan.caseColumn === undefined ? '' : (columns[plan.caseColumn] ?? '');
     const policies = this.app.connection?.policies ?? [];
     for (const column of plan.columns) {
       if (this.preview?.columns[column.column]?.name !== columns[column.column]) continue;
@@ -472,6 +496,7 @@ export class BatchDraft {
       notices: this.notices.map(({ kind, column, count }) => ({ kind, column, count })),
       ...(this.source.sheet !== null && { sheet: this.source.sheet.name }),
       ...this.#normal,
+      ...(this.caseColumn !== '' && { caseColumn: this.caseColumn }),
       columns,
     });
     this.failure = saved.ok ? null : saved.failure;
@@ -508,6 +533,7 @@ export class BatchDraft {
 
   #clear(): void {
     this.plans.clear();
+    this.caseColumn = '';
     this.appliedMapping = '';
   }
 

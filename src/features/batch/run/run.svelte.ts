@@ -21,7 +21,7 @@ import type { Api } from '../../../lib/api.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
 import { Corrections } from './corrections.svelte.ts';
 import { ResultsTable } from '../table/table.svelte.ts';
-import { definitionNames, kindOfCells } from '../labels.ts';
+import { casesOfRows, definitionNames, kindOfCells } from '../labels.ts';
 
 /**
  * NAME_errors.csv, or as a workbook: why each row failed, and the row as it came in. Cells of a workbook are text, of which
@@ -120,6 +120,13 @@ export class BatchRun {
       ? ''
       : `Row ${formatCount(this.activeRow.row)} · ${this.table.nameOf(this.active.column)}`,
   );
+  /** The case that a reveal of the active cell is recorded under, where each row has its own. */
+  rowCase = $derived.by((): string | null => {
+    const { job } = this;
+    if (job === undefined) return null;
+    const cell = job.plan.caseColumn === undefined ? null : this.activeRow?.cells[job.plan.caseColumn];
+    return cell?.text.trim() ?? casesOfRows(job);
+  });
   isRevealed = $derived.by(
     () => this.app.revealed.now !== null && this.app.revealed.now.subject === this.subject,
   );
