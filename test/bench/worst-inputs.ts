@@ -84,9 +84,9 @@ function* piecesOf(input: WorstInput): Generator<Buffer | string> {
       for (let n = 0; n < 20; n++) yield '\n'.repeat(mega);
       return;
     case 'json':
-      yield '[';
+      yield '[{"card":"4111111111111111","note":"short"}\n';
       for (let n = 0; n < 4; n++)
-        yield `${n === 0 ? '' : ','}{"card":"4111111111111111","note":"${'\\"\\u0041'.repeat(500_000)}"}\n`;
+        yield `,{"card":"4111111111111111","note":"${'\\"\\u0041'.repeat(500_000)}"}\n`;
       yield ']';
   }
 }

@@ -36,8 +36,8 @@ async function writeSources(folder: string): Promise<string[]> {
 }
 
 /**
- * Processes that are killed before one of their changes to the disk, or find it full from there on, spread over all of
- * them; each is followed by one without a fault. Whatever happened, no file is half written, and the last export is
+ * Processes that are killed before one of their changes to the disk, or find it full from there on, as many in each phase;
+ * each is followed by one without a fault. Whatever happened, no file is half written, and the last export is
  * that of an undisturbed life, byte for byte.
  */
 export async function runLives(what: DiskFault['what'], lives: number): Promise<LivesReport> {
@@ -60,17 +60,24 @@ export async function runLives(what: DiskFault['what'], lives: number): Promise<
       const calm = await mkdtemp(join(folder, 'calm-'));
       const source = join(folder, name);
       const told = live(calm, source, null);
-      const changes = Number(/changes (\d+)/.exec(told.join('\n'))?.[1] ?? 0);
-      if (told.at(-1) !== 'done' || changes === 0) throw new Error(`no undisturbed life: ${told.join(', ')}`);
+      const starts = told.flatMap(
+        (line) => /^(?:reading|running|mending|exporting|changes) (\d+)$/.exec(line)?.[1] ?? [],
+      );
+      const phasesOf = starts.length - 1;
+      if (told.at(-1) !== 'done' || phasesOf < 1) throw new Error(`no undisturbed life: ${told.join(', ')}`);
       const output = 'in_cleartext.csv';
       const expected = await readFile(join(calm, output));
       const each = Math.ceil(lives / names.length);
       for (let n = 0; n < each; n++) {
-        const at = 1 + Math.floor(((n + 0.5) * changes) / each);
+        const [from = 0, to = 0] = starts.slice(n % phasesOf).map(Number);
+        const share = (Math.floor(n / phasesOf) + 0.5) / Math.ceil(each / phasesOf);
+        const at = from + 1 + Math.floor(share * (to - from));
         const home = await mkdtemp(join(folder, 'life-'));
         const first = live(home, source, { at, what });
         const phase =
-          first.findLast((line) => /^(?:reading|running|mending|exporting)$/.test(line)) ?? 'opening';
+          first
+            .map((line) => /^(reading|running|mending|exporting) /.exec(line)?.[1])
+            .findLast((one) => one !== undefined) ?? 'opening';
         phases[phase] = (phases[phase] ?? 0) + 1;
         if (what === 'full') {
           const code = first.at(-1) ?? '';

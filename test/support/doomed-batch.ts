@@ -23,6 +23,10 @@ app.service.refuses = (value) => value.startsWith('BAD');
 const changes = await faultyDisk(fault);
 
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+/** With the changes before it. */
+const tellPhase = (phase: string): void => {
+  tell(`${phase} ${changes()}`);
+};
 function expectDone<T>(outcome: Outcome<T>): T {
   if (outcome.ok) return outcome.value;
   tell(outcome.failure.code);
@@ -44,7 +48,7 @@ async function untilStopped(jobId: string): Promise<Job> {
 
 let [job] = expectDone(await app.batch['batch.jobs']({}));
 if (job === undefined) {
-  tell('reading');
+  tellPhase('reading');
   const sourceId = await app.open(source).catch((error: unknown) => {
     tell(error instanceof Error ? error.message : String(error));
     process.exit(0);
@@ -52,16 +56,16 @@ if (job === undefined) {
   const shown = expectDone(await app.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
   const plan = { ...planOf([detokenize(0, { definition: 'text' })]), reading: shown.reading };
   const started = expectDone(await app.batch['batch.start']({ sourceId, plan, grounds: null }));
-  tell('running');
+  tellPhase('running');
   job = await untilStopped(started.jobId);
 } else if (job.state !== 'finished') {
-  tell('running');
+  tellPhase('running');
   expectDone(await app.batch['batch.resume']({ jobId: job.jobId }));
   job = await untilStopped(job.jobId);
 }
 const { jobId } = job;
 if (job.tally.failed > 0) {
-  tell('mending');
+  tellPhase('mending');
   const list = expectDone(
     await app.batch['batch.export']({ ...plainExport, jobId, rows: 'failed', content: 'tokens' }),
   );
@@ -78,7 +82,7 @@ if (job.tally.failed > 0) {
   expectDone(await takeIn(app, { jobId, sourceId }));
   await untilStopped(jobId);
 }
-tell('exporting');
+tellPhase('exporting');
 expectDone(await app.batch['batch.export']({ ...plainExport, safety: 'source', jobId, rows: 'all' }));
 tell(`changes ${changes()}`);
 tell('done');

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { readAhead } from '../../storage/byte-source.ts';
 import { readChunk, type Format } from '../reading/read-rows.ts';
@@ -29,6 +30,7 @@ export async function joinRows(
     const [chunk, results] = await Promise.all([readChunk(source, format, entry, maxFields), read(entry)]);
     if (!chunk.ok) return chunk;
     if (!results.ok) return results;
+    await yieldToOthers();
     const { count } = chunk.value.table;
     if (results.value.states.length !== count) return failed('job.damaged');
     const { start, flaws } = chunk.value;

@@ -83,20 +83,20 @@ async function firstRows(source: ByteSource, format: Format): Promise<Cleartext[
 }
 
 /**
- * One row of a source for the window, a cell at a time. The columns of a flawed row are not known. A column of tokens is
+ * One row of a source for the window, or some of its cells, which begin in the column `from`. The columns of a flawed row are not known. A column of tokens is
  * shown as it is, but for what passes a card's check.
  */
 export function createRowMask(
   columns: readonly Column[],
   { hidesAll }: Pick<Format, 'hidesAll'> = {},
-): (row: readonly Cleartext[], isFlawed: boolean) => string[] {
+): (cells: readonly Cleartext[], isFlawed: boolean, from?: number) => string[] {
   // The widths of what a delimiter parts would tell where it stands in a value.
   if (hidesAll === true)
     return (row) => row.map((field) => (isBlank(openCleartext(field)) ? '' : hiddenField));
   const kinds = columns.flatMap(({ masked, looksLike: like }) => (masked ? [like ?? 'text'] : []));
-  return (row, isFlawed) =>
-    row.map((field, i) => {
-      const column = columns[i];
+  return (cells, isFlawed, from = 0) =>
+    cells.map((field, i) => {
+      const column = columns[from + i];
       if (isFlawed) return clip(hideFlawed(field, kinds));
       if (column?.masked === true) return clip(mask(column.looksLike ?? 'text', field));
       return clip(

@@ -174,16 +174,20 @@ function find(text: string, options: FindRowsOptions): Omit<RowSpans, 'kind'> {
         while (unit > lastStop || (unit !== delimiter && unit !== lineEnd)) unit = units[++at] ?? lineEnd;
       }
       if (units[at] === delimiter) {
-        if (fields - firstField < maxRowFields) ends[fields++] = at;
+        const isFar = fields - firstField === maxRowFields;
+        if (!isFar) ends[fields++] = at;
         at += 1;
-        if (isWhole || fields - firstField < maxFields) continue;
+        if (isWhole || (!isFar && fields - firstField < maxFields)) continue;
         const rest = indexOf(lineEndText, at);
         if (nextQuote < at) nextQuote = hasQuotes ? indexOf('"', at) : length;
-        isWhole = nextQuote < rest || (rest === length && !isEnd);
+        isWhole = nextQuote < rest || (rest === length && !isEnd && !isFar);
         if (isWhole) continue;
-        isCut = true;
-        nextRow = Math.min(rest + 1, length);
-        break;
+        if (!isFar) {
+          isCut = true;
+          nextRow = Math.min(rest + 1, length);
+          break;
+        }
+        at = rest;
       }
       if (at === length && !isEnd) {
         goesOn = true;

@@ -11,6 +11,8 @@ import { lineEndOf, type Newline } from './row-kind.ts';
 const sampleRecords = 200;
 /** Longer ones are not proposed: nobody can look at them. */
 const maxProposed = 4_000;
+/** Records that are compared with each other. */
+const likeRecords = 40;
 
 interface Sample {
   /** See `Codec.view`. */
@@ -109,10 +111,13 @@ function recordsOf({ view, size, encoding }: Sample, isAsked: boolean): string[]
     Array.from({ length: Math.min(Math.floor(view.length / length), sampleRecords) }, (_, at) =>
       view.slice(at * length, (at + 1) * length),
     );
+  const kinds = Uint8Array.from({ length: Math.min(view.length, maxProposed * likeRecords) }, (_, at) =>
+    classes.indexOf(classOf(view[at])),
+  );
   let best: { length: number; score: number } | null = null;
   for (let length = 8; length <= Math.min(size / 2, maxProposed); length++) {
     if (size % length !== 0) continue;
-    const score = likenessOf(cut(length), length);
+    const score = likenessOf(kinds, length);
     // A multiple of the right length is as good, and a part of it is not.
     if (best === null || score > best.score + 0.08) best = { length, score };
   }
@@ -127,10 +132,18 @@ const classes = ['blank', 'digit', 'letter', 'other'] as const;
 type ByteClass = (typeof classes)[number];
 
 function classOf(character: string | undefined): ByteClass {
-  if (character === undefined || character === ' ' || character === '\0') return 'blank';
+  if (character === undefined) return 'blank';
+  return ofAscii[character.charCodeAt(0)] ?? lookAt(character);
+}
+
+function lookAt(character: string): ByteClass {
+  if (character === ' ' || character === '\0') return 'blank';
   if (/\d/.test(character)) return 'digit';
   return /[\p{L}]/u.test(character) ? 'letter' : 'other';
 }
+
+/** Nearly all are of it. */
+const ofAscii = Array.from({ length: 128 }, (_, unit) => lookAt(String.fromCharCode(unit)));
 
 /** How many records have a character of each class there, between 0 and 1. */
 function sharesAt(records: readonly string[], at: number): Record<ByteClass, number> {
@@ -139,14 +152,24 @@ function sharesAt(records: readonly string[], at: number): Record<ByteClass, num
   return shares;
 }
 
-function likenessOf(records: readonly string[], length: number): number {
-  const some = records.slice(0, 40);
+/** `kinds`: the class of each byte. A length is tried for each number by which the file can be divided. */
+function likenessOf(kinds: Uint8Array, length: number): number {
+  const records = Math.min(Math.floor(kinds.length / length), likeRecords);
+  if (records < 2) return 0;
+  const counts = new Uint32Array(classes.length);
   let sum = 0;
   for (let at = 0; at < length; at++) {
-    const shares = sharesAt(some, at);
-    sum += Math.max(...classes.map((one) => shares[one]));
+    counts.fill(0);
+    let most = 0;
+    for (let record = 0; record < records; record++) {
+      const kind = kinds[record * length + at] ?? 0;
+      const count = (counts[kind] ?? 0) + 1;
+      counts[kind] = count;
+      if (count > most) most = count;
+    }
+    sum += most;
   }
-  return some.length < 2 ? 0 : sum / length;
+  return sum / records / length;
 }
 
 /** Whether records of one length are a table: nothing parts the cells, and some columns of blanks or digits go through all. */

@@ -102,19 +102,20 @@ function measureRows(
   let all = 0;
   let fieldStart = 0;
   let width = 1;
+  const [delimiterUnit, lineEndUnit] = [delimiter.charCodeAt(0), lineEnd.charCodeAt(0)];
   for (let at = 0; at < view.length && widths.length < sampleRows; at++) {
-    const character = view[at];
-    if (character === '"' && at === fieldStart) {
+    const unit = view.charCodeAt(at);
+    if (unit === 0x22 && at === fieldStart) {
       const end = closingQuote(view, at);
       // One that never closes means nothing.
       if (end > 0) at = end;
-    } else if (character === delimiter) {
+    } else if (unit === delimiterUnit) {
       all += 1;
       const isInAmount = delimiter === ',' && /\d/.test(view[at - 1] ?? '') && /\d/.test(view[at + 1] ?? '');
       if (view[at + 1] === ' ' || isInAmount) prose += 1;
       width += 1;
       fieldStart = at + 1;
-    } else if (character === lineEnd) {
+    } else if (unit === lineEndUnit) {
       if (width > 1 || !isBlank(view.slice(fieldStart, at))) widths.push(width);
       width = 1;
       fieldStart = at + 1;

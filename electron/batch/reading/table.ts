@@ -254,7 +254,9 @@ export class Table {
 
   /** A line with nothing on it. One of spaces is not empty: written as an empty line, it would have changed. */
   isEmptyLine(row: number): boolean {
-    return this.fieldStart(row, 0) === this.fieldEnd(row, 0) && this.width(row) === 1;
+    const end = this.fieldEnd(row, 0);
+    if (this.fieldStart(row, 0) !== end) return false;
+    return this.#dialect === null ? this.width(row) === 1 : this.#view[end] !== this.#dialect.delimiter;
   }
 
   isQuoted(row: number, column: number): boolean {

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { CanaryCell as ShownCell } from '../../contract/models/batch.ts';
 import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
@@ -101,6 +102,8 @@ export async function chooseCanary(options: ChooseCanaryOptions): Promise<Outcom
   for (const [place, start] of starts.entries()) {
     for await (const read of readRows(source, format, start)) {
       if (!read.ok) return read;
+      // A file of blank lines is read to its end.
+      await yieldToOthers();
       const { table, flaws, end } = read.value;
       rows += table.count;
       isWholeFile = starts.length === 1 && end.offset === source.identity.size && rows <= perCall;

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { z } from 'zod';
 import {
   done,
@@ -247,11 +248,20 @@ function withoutSubject({ subject: _, ...failure }: Failure): Failure {
 }
 
 /** Failures: file.disk-full, file.unwritable. */
-export function writeSpec(folder: string, spec: JobSpec, masterKey: Uint8Array): Promise<Outcome<null>> {
+export async function writeSpec(
+  folder: string,
+  spec: JobSpec,
+  masterKey: Uint8Array,
+): Promise<Outcome<null>> {
   const { jobId } = spec;
-  const cleartext = Buffer.from(JSON.stringify(jobSpec.parse(spec)));
+  const parsed = jobSpec.parse(spec);
+  // The names of columns may be some megabytes.
+  await yieldToOthers();
+  const cleartext = Buffer.from(JSON.stringify(parsed));
+  await yieldToOthers();
   const encrypted = createRecordCipher(masterKey, jobId).encrypt(cleartext, specContext);
   const content: z.infer<typeof encryptedSpec> = { version: 2, jobId, spec: encrypted.toString('base64') };
+  await yieldToOthers();
   return writeJson(folder, 'job.json', content);
 }
 
