@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test';
 import { batchShots } from './batch-shots.ts';
 import { comparisonShots } from './comparison-shots.ts';
 import { inventoryShots } from './inventory-shots.ts';
+import { moveShots } from './move-shots.ts';
 import { choose, go, tryAgain, type Shot } from './page-steps.ts';
 
 const lookUp = async (page: Page): Promise<void> => {
@@ -17,6 +18,7 @@ export const shots: Shot[] = [
   ...batchShots,
   ...inventoryShots,
   ...comparisonShots,
+  ...moveShots,
   // The pictures of the README.
   {
     name: 'docs-lookup',

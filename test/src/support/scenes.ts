@@ -5,6 +5,7 @@ import { acme, acmeService, batchScenes, inProduction } from './batch-scenes.ts'
 import type { FakeOptions } from './fake-bridge.ts';
 import { comparisonScenes } from './comparison-scenes.ts';
 import { inventoryScenes } from './inventory-scenes.ts';
+import { moveScenes } from './move-scenes.ts';
 import { queueScenes } from './queue-scenes.ts';
 import { administrationAnswers, manyListed, signedIn } from './fake-administration.ts';
 import * as data from './fake-data.ts';
@@ -162,6 +163,7 @@ export const scenes: Record<string, FakeOptions> = {
   ...batchScenes,
   ...queueScenes,
   ...inventoryScenes,
+  ...moveScenes,
   ...comparisonScenes,
   case: caseScene('D-20931', 6),
   'case-long': caseScene(longCase, 40, 'CORP\\maximiliane.von-und-zu-hohenstein-waldburg'),

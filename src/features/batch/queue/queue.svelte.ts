@@ -49,7 +49,15 @@ export class BatchQueue {
   /** The one that runs, or that the queue waits at. */
   current = $derived.by(() => this.lines.find(({ file }) => file.fileId === this.queue?.current) ?? null);
   finished = $derived.by(() => this.lines.filter(({ job }) => job?.state === 'finished'));
-  production = $derived.by(() => this.queue?.environment === 'production');
+  /** Where it runs, or where it moves values to. */
+  production = $derived.by(() => {
+    const targets = (this.sum.plan?.columns ?? []).map(({ target }) => target?.connection);
+    const { connections = [] } = this.app.state ?? {};
+    return (
+      this.queue?.environment === 'production' ||
+      connections.some(({ id, environment }) => environment === 'production' && targets.includes(id))
+    );
+  });
 
   constructor(app: AppStore, api: Api, queueId: string) {
     this.app = app;
