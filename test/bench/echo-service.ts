@@ -1,11 +1,11 @@
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createAuthority } from '../faults/certificates.ts';
 
 /**
  * A service in a process of its own that gives every element back as its result but for the first character, as cheaply
  * as it can: it must not be what is measured. The same value again would be a failure. Prints its address and its authority
- * as one line of JSON. With an argument it refuses so many elements of ten.
+ * as one line of JSON, and answers GET with what it was sent so far. With an argument it refuses so many elements of ten.
  */
 const refusedOfTen = Number(process.argv[2] ?? 0);
 const authority = await createAuthority();
@@ -35,7 +35,19 @@ function refuseSome(elements: Buffer): Buffer {
   );
 }
 
+const sockets: Socket[] = [];
+/** What went over the wire so far, TLS and all. */
+function wireBytes(): { toService: number; fromService: number } {
+  const sum = (count: (socket: Socket) => number): number =>
+    sockets.reduce((all, one) => all + count(one), 0);
+  return { toService: sum((one) => one.bytesRead), fromService: sum((one) => one.bytesWritten) };
+}
+
 const server = createServer({ cert, key, keepAlive: true, noDelay: true }, (request, response) => {
+  if (request.method === 'GET') {
+    response.end(JSON.stringify({ requests, ...wireBytes() }));
+    return;
+  }
   const parts: Buffer[] = [];
   request.on('data', (part: Buffer) => parts.push(part));
   request.on('end', () => {
@@ -60,6 +72,7 @@ const server = createServer({ cert, key, keepAlive: true, noDelay: true }, (requ
     response.end(answer);
   });
 });
+server.on('connection', (socket) => sockets.push(socket as Socket));
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;

@@ -3,6 +3,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Figure, Measure } from './figures.ts';
 import { measureCompared } from './measure-compared.ts';
+import { measureCosts } from './measure-costs.ts';
 import { measureCorrected } from './measure-corrected.ts';
 import { measureInside } from './measure-inside.ts';
 import { measureInventory } from './measure-inventory.ts';
@@ -25,6 +26,7 @@ import { measureWindow } from './measure-window.ts';
  */
 const measures: Readonly<Record<string, Measure>> = {
   throughput: measureThroughput,
+  costs: measureCosts,
   memory: measureMemory,
   formats: measureFormats,
   inside: measureInside,

@@ -47,6 +47,10 @@ export interface Product {
   readonly p99Run: number;
   readonly max: number;
   readonly longestGc: number;
+  /** Of the run and its export. */
+  readonly syncs: number;
+  /** What journal, results and audit log take afterwards. */
+  readonly diskBytes: number;
 }
 
 /** The whole path of the product over a table of so many rows; throws when it did not come to its end. */

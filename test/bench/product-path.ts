@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
@@ -6,6 +6,7 @@ import type { ExportChoice, Reading } from '../../electron/contract/models/batch
 import { obscuredOf } from '../support/obscured-text.ts';
 import { cpuMs, peakMemory } from './figures.ts';
 import { openHarness, untilDone } from './harness.ts';
+import { countSyncs } from './count-syncs.ts';
 import { slowSyncs } from './slow-syncs.ts';
 
 /**
@@ -29,6 +30,16 @@ interface Options {
   readonly choice?: Partial<ExportChoice>;
 }
 const options = JSON.parse(process.argv[2] ?? '{}') as Options;
+
+async function bytesBelow(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const sizes = entries
+    .filter((entry) => entry.isFile())
+    .map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size);
+  return (await Promise.all(sizes)).reduce((all, size) => all + size, 0);
+}
+
+const syncs = await countSyncs();
 if (options.syncMs !== undefined) await slowSyncs({ ms: options.syncMs });
 const home = await mkdtemp(join(tmpdir(), 'tokendesk-bench-'));
 const harness = await openHarness({ ...options, home });
@@ -45,6 +56,7 @@ new PerformanceObserver((list) => {
 const opening = performance.now();
 const sourceId = await harness.source(options.input, options.passphrase);
 const started = performance.now();
+const syncsBefore = syncs();
 const cpuBefore = process.cpuUsage();
 const loopBefore = performance.eventLoopUtilization();
 delay.enable();
@@ -70,6 +82,8 @@ const exported = await harness.batch['batch.export']({
 const ended = performance.now();
 delay.disable();
 const figures = {
+  syncs: syncs() - syncsBefore,
+  diskBytes: await bytesBelow(home),
   state: job.state,
   failure: job.failure ?? job.waiting?.failure ?? null,
   tally: job.tally,
