@@ -114,7 +114,9 @@ export async function killMigration(
     const to = path.join(folder, name, 'to');
     const read = (file: string): string => fs.readFileSync(path.join(to, file), 'utf8');
     return new Map(
-      fs.readdirSync(to).map((file) => [file, read(file).replace(/"made": "[^"]*"/, '"made": ""')]),
+      fs
+        .readdirSync(to)
+        .map((file) => [file, read(file).replace(/"(made|publicKey|value)": "[^"]*"/g, '"$1": ""')]),
     );
   };
 

@@ -38,7 +38,9 @@ export function killMoves(
         .readdirSync(to)
         .map((file) => [
           file,
-          fs.readFileSync(path.join(to, file), 'utf8').replace(/"made": "[^"]*"/, '"made": ""'),
+          fs
+            .readFileSync(path.join(to, file), 'utf8')
+            .replace(/"(made|publicKey|value)": "[^"]*"/g, '"$1": ""'),
         ]),
     );
   };
