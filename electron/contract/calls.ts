@@ -29,6 +29,7 @@ import {
   preview,
   reading,
   remaining,
+  batchesOfCase,
   source,
   sourceRows,
   takenChanges,
@@ -486,6 +487,11 @@ export const calls = {
   ),
   /** Looks at all rows of a job; another profile of it ends this one with `service.cancelled`. */
   'batch.profile': call(ofJob.extend({ column: count }), columnProfile),
+  /**
+   * The batches that have rows of a case, where each row has its own. Reads their columns of cases; another look ends this one
+   * with `service.cancelled`.
+   */
+  'batch.ofCase': call(z.strictObject({ caseReference: caseReference.min(1) }), batchesOfCase),
   'batch.layout': call(ofJob, tableLayout),
   'batch.saveLayout': call(ofJob.extend({ layout: tableLayout }), nothing),
   'batch.reveal': call(revealInput.extend({ jobId: id, row: z.int().positive(), column: count }), reveal),

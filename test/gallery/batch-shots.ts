@@ -228,6 +228,15 @@ export const batchShots: Shot[] = [
     },
   },
   {
+    name: 'batch-draft-case',
+    scene: 'production',
+    steps: async (page) => {
+      await draft(page);
+      await choose(page, 'Case:', 'case_id');
+      await page.getByText('A row without a case is not sent.').waitFor();
+    },
+  },
+  {
     name: 'batch-mapping-suggested',
     scene: 'mappings',
     steps: async (page) => {

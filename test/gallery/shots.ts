@@ -192,6 +192,15 @@ export const shots: Shot[] = [
     },
   },
   {
+    name: 'case-batches',
+    scene: 'case',
+    steps: async (page) => {
+      await page.getByRole('textbox', { name: 'Case', exact: true }).fill('D-20944');
+      await page.keyboard.press('Enter');
+      await page.getByRole('region', { name: 'Batches with rows of this case' }).waitFor();
+    },
+  },
+  {
     name: 'case-long',
     scene: 'case-long',
     steps: async (page) => {

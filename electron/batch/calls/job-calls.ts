@@ -22,6 +22,7 @@ import type { JobList } from '../running/job-list.ts';
 import type { BatchJob } from '../running/job.ts';
 import { isFromSheet } from '../storing/job-files.ts';
 import { indexOfRow } from '../storing/result-store.ts';
+import { createCaseCalls } from './case-calls.ts';
 import { createCorrectionCalls } from './correction-calls.ts';
 import type { DraftCalls, Drafts } from './draft-calls.ts';
 import { withChunks } from './open-chunks.ts';
@@ -195,6 +196,7 @@ export function createJobCalls(
 
   const calls: JobCalls = {
     ...corrections,
+    ...createCaseCalls(jobs),
     async 'batch.takeUp'({ sourceId, plan, mapping }) {
       const checked = await drafts.check(sourceId, plan);
       if (!checked.ok) return checked;

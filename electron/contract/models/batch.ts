@@ -627,3 +627,28 @@ export const exported = z.strictObject({
   receipt: z.strictObject({ name: z.string().max(300), signer: z.string().max(64) }).optional(),
 });
 export type Exported = z.infer<typeof exported>;
+
+const batchAtCase = z.strictObject({
+  jobId: id,
+  name: z.string().max(300),
+  startedAt: instant,
+  environment: z.string(),
+});
+
+/** A batch whose rows each have their own case, and how many of them are of the one that was asked for. */
+const batchOfCase = batchAtCase.extend({
+  rows: count,
+  /** Of these, those with a result. */
+  ok: count,
+  /** The numbers of the first ones. */
+  first: z.array(count).max(10),
+});
+export type BatchOfCase = z.infer<typeof batchOfCase>;
+
+export const batchesOfCase = z.strictObject({
+  /** The newest first. */
+  batches: z.array(batchOfCase).max(100),
+  /** Batches that may have rows of it, and why they could not be looked through. */
+  uncovered: z.array(batchAtCase.extend({ code: z.enum(failureCodes) })).max(100),
+});
+export type BatchesOfCase = z.infer<typeof batchesOfCase>;

@@ -1,4 +1,5 @@
 import type { Failure } from '../../../electron/contract/errors.ts';
+import type { BatchesOfCase } from '../../../electron/contract/models/batch.ts';
 import type { AuditEntry } from '../../../electron/contract/models/activity.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import type { Evidence } from '../../../electron/contract/models/report.ts';
@@ -31,6 +32,8 @@ export class CasesController {
   total = $state(0);
   /** The newest entry of each case of late. */
   recent = $state.raw<AuditEntry[]>([]);
+  /** Batches with rows of the case in hand; null while they are looked through, or that failed. */
+  batches = $state.raw<BatchesOfCase | null>(null);
   failure = $state.raw<Failure | null>(null);
   isLoading = $state(false);
   /** The case that was just closed, until something else is done. */
@@ -55,6 +58,7 @@ export class CasesController {
       this.app.caseReference = reference;
       this.entries = [];
       this.total = 0;
+      this.batches = null;
     }
     await this.load();
   }
@@ -65,6 +69,9 @@ export class CasesController {
     const turn = this.#turn;
     const caseReference = this.current;
     this.isLoading = true;
+    // Not waited for: large batches take their time.
+    if (caseReference === '') this.batches = null;
+    else void this.#loadBatches(caseReference, turn);
     const answers = await Promise.all([
       this.#api.call('activity.cases', { limit: maxRecent }),
       caseReference === ''
@@ -79,6 +86,13 @@ export class CasesController {
     this.failure = failed?.ok === false ? failed.failure : null;
     this.entries = page?.ok === true ? page.value.entries : [];
     this.total = page?.ok === true ? page.value.total : 0;
+  }
+
+  async #loadBatches(caseReference: string, turn: number): Promise<void> {
+    const outcome = await this.#api.call('batch.ofCase', { caseReference });
+    if (turn !== this.#turn) return;
+    this.batches = outcome.ok ? outcome.value : null;
+    if (!outcome.ok && outcome.failure.code !== 'service.cancelled') this.failure = outcome.failure;
   }
 
   /** A known case as it is written, whatever the case of the letters. */
@@ -135,6 +149,7 @@ export class CasesController {
     this.#turn += 1;
     this.entries = [];
     this.recent = [];
+    this.batches = null;
     this.total = 0;
     this.failure = null;
     this.isLoading = false;

@@ -644,6 +644,23 @@ function defaultAnswers(
     'batch.find': ({ text, after }) =>
       done(text === 'nowhere' ? null : { count: 12, ordinal: 1, position: after + 40, column: 3 }),
     'batch.copy': () => done({ clearAfterMs: fake.state.settings.clipboardSeconds * 1_000 }),
+    'batch.ofCase': ({ caseReference }) => {
+      const batch = {
+        jobId: 'job-of-case',
+        name: 'chargebacks_december.csv',
+        startedAt: '2026-12-04T08:12:00.000Z',
+        environment: 'production',
+      };
+      const isThere = caseReference === 'D-20944';
+      return done({
+        batches: isThere
+          ? [{ ...batch, rows: 14, ok: 12, first: [3, 18, 44, 45, 46, 102, 340, 1_204, 8_017, 9_411] }]
+          : [],
+        uncovered: isThere
+          ? [{ ...batch, jobId: 'job-gone', name: 'refunds_week_48.csv', code: 'job.source-gone' as const }]
+          : [],
+      });
+    },
     'batch.profile': ({ column }) =>
       done({
         column,

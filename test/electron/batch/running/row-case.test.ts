@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { caseReference } from '../../../../electron/contract/models/fields.ts';
 import { caseOfCell } from '../../../../electron/batch/planning/row-case.ts';
@@ -139,4 +141,20 @@ it('a corrected case is sent, and is the case from then on', async () => {
   const cell = { jobId, column: 1, row: 2, xorKey: newXorKey(), reason: 'Refund', caseReference: '' };
   valueOf(await app.batch['batch.reveal'](cell));
   expect(app.audit.intents.at(-1)?.caseReference).toBe('D-7');
+});
+
+it('a case lists the batches that have rows of it, with how many', async () => {
+  const sourceId = await app.open(await app.write('in.csv', `${table.join('\n')}\n`));
+  const { jobId } = await app.run(sourceId, byCase);
+  const other = await app.open(await app.write('other.csv', 'case,token\nD-1,z\n'));
+  await app.run(other, planOf([detokenize(1)]));
+  const ofCase = async (caseReference: string) =>
+    valueOf(await app.batch['batch.ofCase']({ caseReference })).batches;
+  const found = [{ jobId, name: 'in.csv', rows: 2, ok: 2, first: [1, 6] }];
+  for (const _ of ['counted', 'known']) expect(await ofCase('D-1')).toMatchObject(found);
+  expect(await ofCase('D-2')).toMatchObject([{ rows: 1, first: [3] }]);
+  expect(await ofCase('D-9')).toEqual([]);
+  await rm(join(app.folder, 'in.csv'));
+  const { uncovered } = valueOf(await app.batch['batch.ofCase']({ caseReference: 'D-3' }));
+  expect(uncovered).toMatchObject([{ jobId, code: 'job.source-gone' }]);
 });
