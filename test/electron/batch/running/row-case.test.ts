@@ -12,6 +12,7 @@ import { failed } from '../../../../electron/contract/errors.ts';
 import {
   cleartextOf,
   detokenize,
+  memoryStore,
   openApp,
   planOf,
   takeIn,
@@ -157,4 +158,20 @@ it('a case lists the batches that have rows of it, with how many', async () => {
   await rm(join(app.folder, 'in.csv'));
   const { uncovered } = valueOf(await app.batch['batch.ofCase']({ caseReference: 'D-3' }));
   expect(uncovered).toMatchObject([{ jobId, code: 'job.source-gone' }]);
+});
+
+it('where a case is required, the column of cases is enough for an export, and one case is not needed', async () => {
+  const strict = await openApp({ store: memoryStore({ caseRequired: true }) });
+  try {
+    const sourceId = await strict.open(await strict.write('in.csv', `${table.join('\n')}\n`));
+    const grounds = { reason: 'Refund', caseReference: '' };
+    const { jobId } = await strict.run(sourceId, byCase);
+    expect((await strict.export(jobId, { content: 'cleartext', grounds })).ok).toBe(true);
+    const other = await strict.run(sourceId, planOf([detokenize(1)]));
+    expect(await strict.export(other.jobId, { content: 'cleartext', grounds })).toEqual(
+      failed('reveal.reason-required'),
+    );
+  } finally {
+    await strict.close();
+  }
 });
