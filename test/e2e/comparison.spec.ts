@@ -77,3 +77,31 @@ test('a finished batch and a file of tokens are compared by keys alone, and the 
   await page.getByRole('button', { name: 'All batches' }).press('Enter');
   await expect(page.getByText('Batches on this computer')).toBeVisible();
 });
+
+test('a file in clear is tokenized on the way', async ({ page, app, home }) => {
+  const [clear, others] = ['may.csv', 'june.csv'].map((name) => path.join(home, name));
+  if (clear === undefined || others === undefined) throw new Error('two names');
+  fs.writeFileSync(clear, `case,card\n${cards.map((card, at) => `D-${at},${card}`).join('\n')}\n`);
+  fs.writeFileSync(others, `card\n${[cards[1], cards[2], '4222222222222'].join('\n')}\n`);
+  await startBuiltIn(page);
+  await choose(page, 'Policy', 'analyst');
+  await go(page, 'Batch');
+  await page.keyboard.press('ControlOrMeta+d');
+  for (const [at, file] of [clear, others].entries()) {
+    await systemDialogs.get(page)?.(file);
+    await page.getByRole('button', { name: 'Add a file' }).press('Enter');
+    await choose(page, `Column of ${at + 1}`, 'card');
+  }
+  for (const at of [1, 2]) {
+    await choose(page, `Tokenize column of ${at}`, 'Card number');
+    await expect(
+      page.getByRole('cell', { name: at === 1 ? 'may.csv · batch' : 'june.csv · batch' }),
+    ).toBeVisible();
+    await expect(page.getByRole('combobox', { name: `Tokenize column of ${at}` })).toBeHidden();
+  }
+  await page.getByRole('button', { name: 'Compare', exact: true }).press('Enter');
+  await expect(page.getByRole('status', { name: 'What was found' })).toHaveText('2 values in both');
+  for (const card of cards) expect((await app.outward()).some((text) => text.includes(card))).toBe(false);
+  await page.getByRole('button', { name: 'All batches' }).press('Enter');
+  for (const name of ['may.csv', 'june.csv']) await expect(page.getByText(name).first()).toBeVisible();
+});

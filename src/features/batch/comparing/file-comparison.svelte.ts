@@ -29,6 +29,8 @@ export interface Side {
   readonly source: Source | null;
   /** How it is read is a guess, which a person has not seen. */
   readonly isGuess: boolean;
+  /** The batch that tokenizes its column: once it is finished, it stands here in place of the file. */
+  readonly waitsFor?: string;
 }
 
 export type ComparedRow = ComparedRows['rows'][number];
@@ -69,6 +71,9 @@ export class FileComparison {
       api.on('batch.opening', (opening) => {
         if (this.#adding > 0) this.opening = { ...opening, since: this.opening?.since ?? Date.now() };
       }),
+      api.on('batch.job', (job) => {
+        this.#heard(job);
+      }),
     ];
   }
 
@@ -103,6 +108,57 @@ export class FileComparison {
     if (column === null) return;
     const asked = { of: 'batch', jobId: job.jobId, column } as const;
     this.#add({ key: ++this.#key, name: job.sourceName, asked, columns, source: null, isGuess: false });
+  }
+
+  get isTokenizing(): boolean {
+    return this.sides.some(({ waitsFor }) => waitsFor !== undefined);
+  }
+
+  /**
+   * Runs a batch that tokenizes the column of a file, which then stands in its place: a batch as any other, with its
+   * first values, its pauses and its failures, among the batches of this computer.
+   */
+  async tokenize(side: Side, as: { readonly definition: string; readonly policy: string }): Promise<void> {
+    const { asked } = side;
+    if (asked.of !== 'file') return;
+    this.#forget();
+    const { sourceId, reading } = asked;
+    const preview = await this.#api.call('batch.preview', { sourceId, reading, masked: null });
+    if (!preview.ok) {
+      this.failure = preview.failure;
+      return;
+    }
+    const { column } = asked;
+    const planned = { column, operation: 'tokenize', target: null, parts: null, pattern: null } as const;
+    const plan = {
+      reading: preview.value.reading,
+      columns: [{ ...planned, ...as, into: 'beside' as const }],
+    };
+    const started = await this.#api.call('batch.start', { sourceId, plan, grounds: null });
+    if (!started.ok) {
+      this.failure = started.failure;
+      return;
+    }
+    this.#replace(side, { ...side, waitsFor: started.value.jobId });
+    // It may be done already.
+    const jobs = await this.#api.call('batch.jobs', {});
+    if (jobs.ok) jobs.value.forEach((job) => this.#heard(job));
+  }
+
+  #heard(job: Job): void {
+    const side = this.sides.find(({ waitsFor }) => waitsFor === job.jobId);
+    if (side === undefined || job.state === 'running') return;
+    if (job.state === 'finished') {
+      const { column } = side.asked;
+      const asked = { of: 'batch', jobId: job.jobId, column } as const;
+      const columns = side.columns.filter(({ index }) => index === column);
+      const tokens = columns.map((one) => ({ ...one, content: 'tokens' as const }));
+      const { key, name } = side;
+      this.#replace(side, { key, name, asked, columns: tokens, source: null, isGuess: false });
+    } else {
+      const failure = job.failure ?? job.waiting?.failure;
+      if (failure !== undefined) this.failure = failure;
+    }
   }
 
   /** Another sheet of a workbook. */
