@@ -1,6 +1,6 @@
-import type { Readable } from 'node:stream';
-import { crc32 } from 'node:zlib';
-import yauzl from 'yauzl';
+import { pipeline, type Readable } from 'node:stream';
+import { crc32, createInflateRaw } from 'node:zlib';
+import yauzl, { type Entry } from 'yauzl';
 import type { Failure, FailureCode } from '../../contract/errors.ts';
 
 /** Ends the reading of a file from within a parser's callback; `readPacked` turns it into an outcome. */
@@ -91,13 +91,14 @@ export async function openPackage(file: string | Buffer): Promise<Package> {
         uncompressedSize > compressedSize * packageLimits.ratio
       )
         throw new Refusal('file.workbook-too-large');
-      let stream: Readable;
+      const isPacked = entry.compressionMethod !== 0;
+      let packed: Readable;
       try {
-        stream = await zip.openReadStreamPromise(entry);
+        packed = await zip.openReadStreamPromise(entry, { decodeFileData: false });
       } catch {
         throw new Refusal('file.workbook-damaged');
       }
-      return bytesOf(stream, entry.crc32);
+      return bytesOf(isPacked ? inflate(packed) : packed, entry);
     },
     close() {
       zip.close();
@@ -105,19 +106,34 @@ export async function openPackage(file: string | Buffer): Promise<Package> {
   };
 }
 
-/** A changed bit may still be DEFLATE, XML and digits: only the checksum, which yauzl leaves to others, tells. */
-async function* bytesOf(stream: Readable, expected: number): AsyncGenerator<Buffer, void> {
+/** yauzl's own takes sixteen times as many turns through the system's threads. */
+function inflate(packed: Readable): Readable {
+  const engine = createInflateRaw({ chunkSize: 256 * 1024 });
+  // What failed is said where the engine is read.
+  return pipeline(packed, engine, () => undefined);
+}
+
+/** A changed bit may still be DEFLATE, XML and digits: only the checksum tells. */
+async function* bytesOf(
+  stream: Readable,
+  entry: Pick<Entry, 'crc32' | 'uncompressedSize'>,
+): AsyncGenerator<Buffer, void> {
   let checksum = 0;
+  let length = 0;
   try {
     for await (const bytes of stream) {
       checksum = crc32(bytes as Buffer, checksum);
+      length += (bytes as Buffer).length;
+      // More than was said, and looked at, before it was opened.
+      if (length > entry.uncompressedSize) break;
       yield bytes as Buffer;
     }
   } catch {
-    // A stream that isn't DEFLATE, or more or fewer bytes than the entry says.
+    // A stream that isn't DEFLATE, or ends too early.
     throw new Refusal('file.workbook-damaged');
   } finally {
     stream.destroy();
   }
-  if (checksum !== expected) throw new Refusal('file.workbook-damaged');
+  if (length !== entry.uncompressedSize || checksum !== entry.crc32)
+    throw new Refusal('file.workbook-damaged');
 }
