@@ -153,7 +153,7 @@ export const failureCodes = [
   'plan.empty',
   'plan.column-unknown',
   'plan.column-packed', // a packed number of a record of fixed width, which is no text; `column`: its number
-  'plan.case-column', // cases in a column without a name, or one of which values are sent
+  'plan.case-column', // cases in a column without a name, one that is hidden, or one of which values are sent
   'plan.inside', // values inside texts, by an operation that has none, or by a definition that takes no such values; `definition`: its name
   'plan.tokens-again', // what is to be tokenized was exported as tokens by this app; `column`: its number
   'plan.definition-unknown',

@@ -250,7 +250,7 @@ export const batchMessages = {
     message('A packed or binary number is no text and can’t be changed.', 'Choose another column.'),
   'plan.case-column': (f) =>
     message(
-      `${f.column === undefined ? 'The column' : `Column ${f.column}`} can’t hold the cases: it needs a name, and nothing may be done with its values.`,
+      `${f.column === undefined ? 'The column' : `Column ${f.column}`} can’t hold the cases: it needs a name, its values may not be hidden, and nothing may be done with them.`,
       'Choose another column for the cases.',
     ),
   'plan.inside': (f) =>

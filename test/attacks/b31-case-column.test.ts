@@ -30,15 +30,17 @@ it('the cases of the file are changed between the count and the run, or between 
 });
 
 it('a case of what nobody sees is none, for a row that is tried again too', async () => {
-  const sourceId = await app.open(await app.write('in.csv', 'case,token\n\u200b\u2060,a\n\u3164,b\nD-1,c\n'));
+  const sourceId = await app.open(
+    await app.write('in.csv', 'case,token\n\u200b\u2060,a\n\u3164,b\nD-1,c\nD-2,d\nD-3,e\n'),
+  );
   const { jobId } = await app.run(sourceId, byCase);
-  expect(app.service.sent).toEqual(['c']);
+  expect(app.service.sent).toEqual(['c', 'd', 'e']);
   const list = valueOf(await app.export(jobId, { rows: 'failed', content: 'tokens' }));
   const invisible = list.replace('\u200b\u2060', '\u2800\u00ad');
   const corrected = await app.open(await app.write('list.csv', invisible));
   await takeIn(app, { jobId, sourceId: corrected });
   await app.until(jobId, 'finished');
-  expect(app.service.sent).toEqual(['c']);
+  expect(app.service.sent).toEqual(['c', 'd', 'e']);
 });
 
 it('the window names another case for a reveal, or wants an export without the source', async () => {
@@ -71,4 +73,18 @@ it('a saved mapping is run over a file in which the column of cases is another o
     missing: ['case'],
     added: 0,
   });
+});
+
+it('a hidden column is taken for the cases, so that the list of a case tells a guess, and the log a value', async () => {
+  const content = 'ssn,token\n123456789,a\n234567891,b\n';
+  const sourceId = await app.open(await app.write('in.csv', content));
+  const shown = valueOf(await app.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
+  expect(shown.columns[0]).toMatchObject({ masked: true });
+  for (const call of ['batch.start', 'batch.preflight', 'batch.try'] as const)
+    expect(codeOf(await app.batch[call]({ sourceId, plan: byCase, grounds: null }))).toBe('plan.case-column');
+  expect(valueOf(await app.batch['batch.ofCase']({ caseReference: '123456789' }))).toEqual({
+    batches: [],
+    uncovered: [],
+  });
+  expect(app.service.sent).toEqual([]);
 });

@@ -88,6 +88,8 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       find: (id) => connections.find(id),
     });
     if (!work.ok) return work;
+    const cases = await checkCases(opened.value, format.value, plan);
+    if (!cases.ok) return cases;
     const whole = await checkRecordEnd(opened.value.bytes, format.value);
     if (!whole.ok) return whole;
     const patterns = patternsOf(work.value);
@@ -102,6 +104,22 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       counted: counted.get(format.value) ?? null,
       starts: spreads.get(format.value)?.positions ?? [],
     });
+  }
+
+  /**
+   * A case is in the log, and the list of a case tells whether a row has it: of a hidden column that would tell its values.
+   * Failure: plan.case-column.
+   */
+  async function checkCases(
+    { bytes }: Pick<OpenSource, 'bytes'>,
+    format: Format,
+    { caseColumn }: Pick<Plan, 'caseColumn'>,
+  ): Promise<Outcome<null>> {
+    if (caseColumn === undefined) return done(null);
+    const columns = await firstColumns(bytes, format);
+    return columns[caseColumn]?.masked === false
+      ? done(null)
+      : failed('plan.case-column', { column: String(caseColumn + 1) });
   }
 
   /** Whether the service checks expressions itself: its dialect may have what RE2 has not. */

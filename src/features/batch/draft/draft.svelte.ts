@@ -121,13 +121,15 @@ export class BatchDraft {
     return { reading, columns, caseColumn: this.#header.indexOf(this.caseColumn) };
   });
 
-  /** Those that may hold each row's case: with a name, and nothing done with their values. */
+  /** Those that may hold each row's case: with a name, shown as they are, and nothing done with their values. */
   caseColumns = $derived.by((): string[] => {
     const { reading, columns = [] } = this.preview ?? {};
     const hasNames =
       reading?.header === true || reading?.json !== undefined || reading?.records !== undefined;
     return hasNames
-      ? columns.filter(({ index }) => !this.plans.columns.has(index)).map(({ name }) => name)
+      ? columns
+          .filter(({ index, masked }) => !masked && !this.plans.columns.has(index))
+          .map(({ name }) => name)
       : [];
   });
 
