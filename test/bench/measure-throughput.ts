@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import { median, type Figure, type Measure } from './figures.ts';
 import { runNewman } from './newman-run.ts';
 import { runPart, runProduct, withEcho, type Product } from './parts.ts';
+import { runPython, type PythonRun } from './python-run.ts';
 import { writeTable } from './table.ts';
 
 const rows = 1_000_000;
 const rounds = 5;
 const slowSyncMs = 5;
-const bars = { throughput: 0.6, cpu: 1.7, eventLoopMs: 25 };
+const bars = { throughput: 0.6, cpu: 1.7, eventLoopMs: 25, python: 1.6 };
 
 /**
  * The product as people run it, with every request in the audit log, against a bare loop: in turns, so that a machine
@@ -19,9 +20,11 @@ export const measureThroughput: Measure = async (folder) => {
   return withEcho(async (url, ca) => {
     const loops: BareLoop[] = [];
     const ours: Product[] = [];
+    const scripts: PythonRun[] = [];
     for (let round = 0; round < rounds; round++) {
       loops.push(await runPart<BareLoop>('bare-loop.ts', input, join(folder, 'bare.csv'), url, ca));
       ours.push(await runProduct(rows, input, { url, ca, audited: true }));
+      if (runPython !== null) scripts.push(await runPython(input, join(folder, 'python.csv'), url, ca));
     }
     const unaudited = await runProduct(rows, input, { url, ca });
     const slowDisk = await runProduct(rows, input, { url, ca, audited: true, syncMs: slowSyncMs });
@@ -84,6 +87,24 @@ export const measureThroughput: Measure = async (folder) => {
         note: `longest ${Math.round(of(({ max }) => max))} ms; longest collection ${Math.round(of(({ longestGc }) => longestGc))} ms`,
       },
     ];
+    if (scripts.length > 0) {
+      const theirs = median(scripts.map(rate));
+      const memory = (all: readonly { readonly peakRss: number }[]): string =>
+        `${Math.round(median(all.map(({ peakRss }) => peakRss)) / 2 ** 20)} MiB`;
+      figures.push({
+        name: 'Python script of 8 threads, without checks',
+        value: theirs,
+        unit: 'rows/s',
+        ratio: value / theirs,
+        reference: 'throughput / Python script',
+        bar: `throughput >= ${bars.python} of it`,
+        holds: value / theirs >= bars.python,
+        note: `${spread(scripts.map(rate))}; ${Math.round(median(scripts.map(cpuOf)))} ms of processor time; peak memory ${memory(scripts)}, ours ${memory(ours)}`,
+      });
+    } else {
+      const note = 'skipped: there is no python3, or this is not Linux';
+      figures.push({ name: 'Python script', value: null, unit: 'rows/s', note });
+    }
     const newman = await runNewman(folder, input, url, 1_000);
     if (!newman.ok) {
       return [...figures, { name: 'newman', value: null, unit: 'rows/s', note: `skipped: ${newman.why}` }];
