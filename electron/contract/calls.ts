@@ -7,7 +7,7 @@ import {
   policyGrant,
   portalConfiguration,
 } from './models/administration.ts';
-import { approvalKey, openedApproval } from './models/approval.ts';
+import { approvalAct, approvalKey, openedApproval, shownRequest } from './models/approval.ts';
 import { disclosureFigures } from './models/disclosures.ts';
 import { activityQuery, auditEntry, auditPage } from './models/activity.ts';
 import { about, appCommand, appState, lockState, lockedAppState, settings } from './models/app.ts';
@@ -574,15 +574,23 @@ export const calls = {
     approvalKey.pick({ name: true }).extend({ passphrase: obscuredPassphrase }),
     approvalKey,
   ),
-  /** Writes a request for what was refused last; null when the person changed their mind. Failures: approval.none, audit.*, file.*. */
-  'approval.writeRequest': call(nothing, z.strictObject({ name: z.string().max(300) }).nullable()),
+  /**
+   * Writes a request for what was refused last, which has to be what the window shows; null when the person changed their
+   * mind. Failures: approval.none, approval.other-act, audit.*, file.*.
+   */
+  'approval.writeRequest': call(
+    z.strictObject({ act: approvalAct }),
+    z.strictObject({ name: z.string().max(300) }).nullable(),
+  ),
   /** The same as a link, on the clipboard. */
-  'approval.copyLink': call(nothing, copied),
-  /** Asks and answers at one desk. Failures: approval.*, unlock.wrong, unlock.wait, audit.*. */
+  'approval.copyLink': call(z.strictObject({ act: approvalAct }), copied),
+  /** Asks for what the window shows, and answers, at one desk. Failures: approval.*, unlock.wrong, unlock.wait, audit.*. */
   'approval.atDesk': call(
-    approvalKey
-      .pick({ name: true })
-      .extend({ passphrase: obscuredPassphrase, decision: z.enum(['approved', 'declined']) }),
+    approvalKey.pick({ name: true }).extend({
+      act: approvalAct,
+      passphrase: obscuredPassphrase,
+      decision: z.enum(['approved', 'declined']),
+    }),
     nothing,
   ),
   /** Asks for a file: a request to be looked at, or an answer, which then waits for its act. Failures: approval.*, audit.*, file.*. */
@@ -591,11 +599,15 @@ export const calls = {
     files: 'one',
   }),
   /**
-   * Answers the request that was opened last, in a file; null when the person changed their mind. The passphrase is asked for
-   * where one is set. Failures: approval.*, unlock.*, audit.*, file.*.
+   * Answers the request that was opened last, which has to be the one that the window shows, in a file; null when the person
+   * changed their mind. The passphrase is asked for where one is set. Failures: approval.*, unlock.*, audit.*, file.*.
    */
   'approval.answer': call(
-    z.strictObject({ decision: z.enum(['approved', 'declined']), passphrase: obscuredPassphrase }),
+    z.strictObject({
+      request: shownRequest.shape.request,
+      decision: z.enum(['approved', 'declined']),
+      passphrase: obscuredPassphrase,
+    }),
     z.strictObject({ name: z.string().max(300) }).nullable(),
   ),
   'approval.close': call(nothing, nothing),

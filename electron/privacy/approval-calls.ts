@@ -13,6 +13,7 @@ import { writeFileAtomically } from '../storage/atomic-file.ts';
 import { readChosenFile } from '../storage/read-small-file.ts';
 import {
   approvalText,
+  difference,
   hashOf,
   maxApprovalBytes,
   type Approvals,
@@ -45,6 +46,10 @@ interface ApprovalCallsOptions {
   readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget' | 'droppedFile'>;
 }
 
+declare const shownMember: unique symbol;
+/** An act that was on the screen when a person decided about it: nothing else is asked for. Only `shownAct` makes one. */
+type ShownAct = ApprovalAct & { readonly [shownMember]: true };
+
 export interface ApprovalCalls {
   readonly calls: Handlers<'approval'>;
   /** The request or answer of a link. Failures: those of `approval.choose`. */
@@ -75,10 +80,29 @@ export function createApprovalCalls(options: ApprovalCallsOptions): ApprovalCall
     values: act.values,
   });
 
+  const isWanted = (act: ApprovalAct): boolean => {
+    const wanted = secondPerson.wanted();
+    return wanted !== null && difference(act, wanted) === null;
+  };
+
+  /**
+   * What the window showed, if it is what was refused last. From here on it is this one, whatever is refused while a person
+   * is asked for a passphrase or a file.
+   */
+  function shownAct(act: ApprovalAct): Outcome<ShownAct> {
+    const wanted = secondPerson.wanted();
+    if (wanted === null) return failed('approval.none');
+    const other = difference(act, wanted);
+    return other === null
+      ? done(wanted as unknown as ShownAct)
+      : failed('approval.other-act', { subject: other });
+  }
+
   /** The line of who asks comes first: without it no answer counts. */
-  async function ask<T>(give: (request: ApprovalRequest) => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    const act = secondPerson.wanted();
-    if (act === null) return failed('approval.none');
+  async function ask<T>(
+    act: ShownAct,
+    give: (request: ApprovalRequest) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
     const request = await approvals.ask(act);
     if (!request.ok) return request;
     const line = {
@@ -103,7 +127,8 @@ export function createApprovalCalls(options: ApprovalCallsOptions): ApprovalCall
       const name = known.ok
         ? (known.value.find(({ fingerprint }) => fingerprint === signer)?.name ?? null)
         : null;
-      return done({ kind: 'request' as const, by, made, validUntil, act, signer, known: name });
+      const request = read.value.hash;
+      return done({ kind: 'request' as const, request, by, made, validUntil, act, signer, known: name });
     });
   }
 
@@ -135,9 +160,12 @@ export function createApprovalCalls(options: ApprovalCallsOptions): ApprovalCall
   };
   const nameOf = (file: string): { name: string } => ({ name: file.replace(/^.*[/\\]/, '').slice(0, 300) });
 
-  async function writeAnswer(decision: 'approved' | 'declined'): Promise<Outcome<{ name: string } | null>> {
-    if (shown === null) return failed('approval.none');
-    const { bytes, read } = shown;
+  /** Whatever is opened while a person is asked. */
+  async function writeAnswer(
+    answered: NonNullable<typeof shown>,
+    decision: 'approved' | 'declined',
+  ): Promise<Outcome<{ name: string } | null>> {
+    const { bytes, read } = answered;
     const target = await platform.chooseTarget({ name: fileName('answer', read.request.act), beside: null });
     if (target === null) return done(null);
     const own = await approvers.own();
@@ -152,14 +180,18 @@ export function createApprovalCalls(options: ApprovalCallsOptions): ApprovalCall
     return audit.record(line, async () => {
       const written = await writeFileAtomically(target, approvalText(answer.value));
       if (!written.ok) return written;
-      shown = null;
+      if (shown === answered) shown = null;
       return done(nameOf(target));
     });
   }
 
   /** Asked and answered at one desk: no file goes anywhere, and every line is in this log. */
-  async function decideAtDesk(decision: 'approved' | 'declined', desk: DeskSigner): Promise<Outcome<null>> {
-    const asked = await ask((request) => Promise.resolve(done(request)));
+  async function decideAtDesk(
+    act: ShownAct,
+    decision: 'approved' | 'declined',
+    desk: DeskSigner,
+  ): Promise<Outcome<null>> {
+    const asked = await ask(act, (request) => Promise.resolve(done(request)));
     if (!asked.ok) return asked;
     const answer = await approvals.answer(Buffer.from(approvalText(asked.value)), decision, desk);
     if (!answer.ok) return answer;
@@ -177,7 +209,7 @@ export function createApprovalCalls(options: ApprovalCallsOptions): ApprovalCall
       secondPerson.hold(opened.value);
       return done(null);
     });
-    if (decided.ok && decision === 'declined') secondPerson.dismiss();
+    if (decided.ok && decision === 'declined' && isWanted(act)) secondPerson.dismiss();
     return decided;
   }
 
@@ -217,28 +249,30 @@ export function createApprovalCalls(options: ApprovalCallsOptions): ApprovalCall
       audit.record({ action: 'AddDeskPerson', note: name }, () =>
         approvers.addToDesk(name, restoreText(passphrase)),
       ),
-    async 'approval.writeRequest'() {
-      const act = secondPerson.wanted();
-      if (act === null) return failed('approval.none');
+    async 'approval.writeRequest'({ act }) {
+      const shownOne = shownAct(act);
+      if (!shownOne.ok) return shownOne;
       const target = await platform.chooseTarget({ name: fileName('request', act), beside: null });
       if (target === null) return done(null);
-      return ask(async (request) => {
+      return ask(shownOne.value, async (request) => {
         const written = await writeFileAtomically(target, approvalText(request));
         return written.ok ? done(nameOf(target)) : written;
       });
     },
-    'approval.copyLink'() {
+    async 'approval.copyLink'({ act }) {
       const epoch = clipboard.epoch();
-      return ask((request) => {
+      const shownOne = shownAct(act);
+      if (!shownOne.ok) return shownOne;
+      return ask(shownOne.value, (request) => {
         const encoded = Buffer.from(approvalText(request)).toString('base64url');
         return clipboard.write(`${approvalLink}${encoded}`, epoch);
       });
     },
-    async 'approval.atDesk'({ name, passphrase, decision }) {
-      const act = secondPerson.wanted();
-      if (act === null) return failed('approval.none');
+    async 'approval.atDesk'({ act, name, passphrase, decision }) {
+      const shownOne = shownAct(act);
+      if (!shownOne.ok) return shownOne;
       const desk = await approvers.openAtDesk(name, restoreText(passphrase));
-      return desk.ok ? emptied(await decideAtDesk(decision, desk.value)) : desk;
+      return desk.ok ? emptied(await decideAtDesk(shownOne.value, decision, desk.value)) : desk;
     },
     'approval.choose': async () => openFile(await platform.chooseFile('approval')),
     async 'approval.drop'({ reference }) {
@@ -249,12 +283,15 @@ export function createApprovalCalls(options: ApprovalCallsOptions): ApprovalCall
         ? failed('file.refused')
         : (opened as Outcome<OpenedApproval>);
     },
-    async 'approval.answer'({ decision, passphrase }) {
+    async 'approval.answer'({ request, decision, passphrase }) {
+      const answered = shown;
+      if (answered === null) return failed('approval.none');
+      if (answered.read.hash !== request) return failed('approval.other-act');
       if (lock.state().passphraseSet) {
         const checked = await lock.check(restoreText(passphrase));
         if (!checked.ok) return checked;
       }
-      return writeAnswer(decision);
+      return writeAnswer(answered, decision);
     },
     'approval.close'() {
       shown = null;

@@ -1,6 +1,6 @@
 import type { Failure, Outcome } from '../../electron/contract/errors.ts';
 import type { CallInput, CallName, CallOutput } from '../../electron/contract/calls.ts';
-import type { OpenedApproval } from '../../electron/contract/models/approval.ts';
+import type { ApprovalAct, OpenedApproval } from '../../electron/contract/models/approval.ts';
 import type { Preview } from '../../electron/contract/models/batch.ts';
 import type { ObscuredText } from '../../electron/contract/obscured.ts';
 import type { Api } from './api.ts';
@@ -66,10 +66,14 @@ export class ApprovalStore {
   }
 
   async answer(decision: 'approved' | 'declined', passphrase: ObscuredText): Promise<void> {
-    const written = await this.#call('approval.answer', { decision, passphrase });
+    const { request } = this;
+    if (request === null) return;
+    const written = await this.#call('approval.answer', { request: request.request, decision, passphrase });
     if (written === undefined || written === null) return;
-    this.request = null;
-    this.compared = null;
+    if (this.request === request) {
+      this.request = null;
+      this.compared = null;
+    }
     this.notice = `The answer is in ${written.name}. Give it to who asked.`;
   }
 
@@ -87,18 +91,22 @@ export class ApprovalStore {
     this.compared = { name, same, preview: rows?.ok === true ? rows.value : null };
   }
 
-  async writeRequest(): Promise<void> {
-    const written = await this.#call('approval.writeRequest', {});
+  /** `act`: what the person sees. */
+  async writeRequest(act: ApprovalAct): Promise<void> {
+    const written = await this.#call('approval.writeRequest', { act });
     if (written) this.notice = `The request is in ${written.name}. Give it to the second person.`;
   }
 
-  async copyLink(): Promise<void> {
-    if ((await this.#call('approval.copyLink', {})) !== undefined)
+  async copyLink(act: ApprovalAct): Promise<void> {
+    if ((await this.#call('approval.copyLink', { act })) !== undefined)
       this.notice = 'A link with the request is on the clipboard.';
   }
 
-  async atDesk(decision: 'approved' | 'declined', name: string, passphrase: ObscuredText): Promise<boolean> {
-    const decided = await this.#call('approval.atDesk', { decision, name, passphrase });
+  async atDesk(
+    decision: 'approved' | 'declined',
+    { act, name, passphrase }: { act: ApprovalAct; name: string; passphrase: ObscuredText },
+  ): Promise<boolean> {
+    const decided = await this.#call('approval.atDesk', { act, decision, name, passphrase });
     if (decided === undefined) return false;
     this.notice = decision === 'approved' ? `Approved by ${name}.` : `Declined by ${name}.`;
     return true;

@@ -74,8 +74,8 @@ export const approvalMessages = {
     message('This answer was used already. It is good for one act.', 'Make a new request.'),
   'approval.other-act': (f) =>
     message(
-      `The answer is for something else${labelOf(f.subject) === undefined ? '' : `: the ${labelOf(f.subject)} differs`}.`,
-      'Do exactly what was asked for, or make a new request.',
+      `This is not what was asked for or shown${labelOf(f.subject) === undefined ? '' : `: the ${labelOf(f.subject)} differs`}.`,
+      'Look at what is asked for now. Do exactly that, or make a new request.',
     ),
   'approval.spoken': () =>
     message(

@@ -71,14 +71,21 @@ export const approvalAnswer = z.strictObject({
 });
 export type ApprovalAnswer = z.infer<typeof approvalAnswer>;
 
-/** What was opened: a request of another person's, or an answer, which waits for its act from then on. */
-export const openedApproval = z.discriminatedUnion('kind', [
-  approvalRequest.pick({ by: true, made: true, validUntil: true, act: true }).extend({
+/** A request of another person's, as the window shows it. */
+export const shownRequest = approvalRequest
+  .pick({ by: true, made: true, validUntil: true, act: true })
+  .extend({
     kind: z.literal('request'),
+    /** SHA-256 of all of it: an answer names the request that was shown. */
+    request: sha256,
     /** Fingerprint of the key of who asks, and their name where it was introduced here. */
     signer: sha256,
     known: z.string().nullable(),
-  }),
+  });
+
+/** What was opened: a request of another person's, or an answer, which waits for its act from then on. */
+export const openedApproval = z.discriminatedUnion('kind', [
+  shownRequest,
   z.strictObject({ kind: z.literal('answer'), by: z.string(), act: approvalAct }),
 ]);
 export type OpenedApproval = z.infer<typeof openedApproval>;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { CallInput, CallName, CallOutput } from '../../../electron/contract/calls.ts';
 import { newXorKey, obscureText, type ObscuredText } from '../../../electron/contract/obscured.ts';
+import type { ApprovalAct, OpenedApproval } from '../../../electron/contract/models/approval.ts';
 import type { ManagedSettings } from '../../../electron/contract/models/app.ts';
 import type { Opening, Platform } from '../../../electron/platform/platform.ts';
 import { verifyEvidence } from '../../../scripts/verify-evidence.ts';
@@ -65,6 +66,18 @@ async function evidenceOf({ ask, written }: Awaited<ReturnType<typeof person>>) 
   return { verdict, problems, text: fs.readFileSync(file, 'utf8') };
 }
 
+/** As the window shows it. */
+async function wantedBy({ ask }: Pick<Awaited<ReturnType<typeof person>>, 'ask'>): Promise<ApprovalAct> {
+  const state = await ask('app.state', {});
+  if (!('approval' in state) || state.approval.wanted === null) throw new Error('Nothing was refused');
+  return state.approval.wanted;
+}
+
+function shown(opened: OpenedApproval | null): { request: string } {
+  if (opened?.kind !== 'request') throw new Error('No request is shown');
+  return { request: opened.request };
+}
+
 test('request, approval, act, and the evidence of both', async () => {
   const bert = await person('bert', 'desk-2');
   const { fingerprint } = await bert.ask('approval.people', {});
@@ -77,12 +90,12 @@ test('request, approval, act, and the evidence of both', async () => {
   expect(await reveal(anna.app, lookupId)).toBe('approval.needed');
   const state = await anna.ask('app.state', {});
   expect('approval' in state && state.approval.wanted?.actions).toEqual(['Reveal']);
-  await anna.ask('approval.writeRequest', {});
+  await anna.ask('approval.writeRequest', { act: await wantedBy(anna) });
 
   bert.app.choose(anna.written('approval-request'));
   const opened = await bert.ask('approval.choose', {});
   expect(opened).toMatchObject({ kind: 'request', by: { user: 'anna', machine: 'desk-1' }, known: null });
-  await bert.ask('approval.answer', { decision: 'approved', passphrase: secret('') });
+  await bert.ask('approval.answer', { ...shown(opened), decision: 'approved', passphrase: secret('') });
 
   anna.app.choose(bert.written('approval-answer'));
   expect(await anna.ask('approval.choose', {})).toMatchObject({
@@ -111,14 +124,13 @@ test('a request in a link is shown, and a passphrase that is set is asked for', 
   const anna = await person('anna', 'desk-1', { secondPerson: ['reveal'] });
   await startService(anna.app);
   expect(await reveal(anna.app, await lookUp(anna.app))).toBe('approval.needed');
-  await anna.ask('approval.copyLink', {});
+  await anna.ask('approval.copyLink', { act: await wantedBy(anna) });
   const link = await anna.app.platform.clipboard.read();
   bert.open({ kind: 'link', address: link });
-  expect(await bert.ask('app.takeOpened', {})).toMatchObject({
-    kind: 'approval',
-    approval: { kind: 'request' },
-  });
+  const taken = await bert.ask('app.takeOpened', {});
+  expect(taken).toMatchObject({ kind: 'approval', approval: { kind: 'request' } });
   const wrong = await bert.app.ask('approval.answer', {
+    ...shown(taken?.kind === 'approval' ? taken.approval : null),
     decision: 'approved',
     passphrase: secret('wrong horse'),
   });
@@ -164,9 +176,11 @@ test('at one desk: another name, another passphrase, an introduced key', async (
   expect(await add('Bert', 'short')).toBe('unlock.too-short');
   expect(await add('Bert', 'bert’s passphrase')).toBe('ok');
   expect(await add('Bert', 'another passphrase')).toBe('approval.too-many');
+  const act = await wantedBy(anna);
   const decide = async (passphrase: string): Promise<string> =>
     codeOf(
       await anna.app.ask('approval.atDesk', {
+        act,
         name: 'Bert',
         passphrase: secret(passphrase),
         decision: 'approved',
@@ -191,6 +205,7 @@ test('at one desk: what is approved is done once', async () => {
   await anna.ask('approval.introduce', { fingerprint, name: 'Bert', spoken: fingerprint.slice(0, 16) });
   expect(await reveal(anna.app, lookupId)).toBe('approval.needed');
   await anna.ask('approval.atDesk', {
+    act: await wantedBy(anna),
     name: 'Bert',
     passphrase: secret('bert’s passphrase'),
     decision: 'approved',
@@ -219,7 +234,7 @@ test('an export: the same once more is written, another form or another reason i
   await vi.waitFor(async () => expect((await anna.ask('batch.jobs', {}))[0]?.state).toBe('finished'), 20_000);
   const choice = { ...plainExport, jobId, content: 'cleartext' as const, grounds };
   expect(codeOf(await anna.app.ask('batch.export', choice))).toBe('approval.needed');
-  await anna.ask('approval.writeRequest', {});
+  await anna.ask('approval.writeRequest', { act: await wantedBy(anna) });
 
   bert.app.choose(anna.written('approval-request'));
   const opened = await bert.ask('approval.choose', {});
@@ -233,7 +248,7 @@ test('an export: the same once more is written, another form or another reason i
   // Bert has the same file.
   const { sourceId: own } = await bert.ask('batch.drop', { reference: file });
   expect((await bert.ask('batch.hash', { sourceId: own })).sha256).toBe(opened?.act.source?.sha256);
-  await bert.ask('approval.answer', { decision: 'approved', passphrase: secret('') });
+  await bert.ask('approval.answer', { ...shown(opened), decision: 'approved', passphrase: secret('') });
   anna.app.choose(bert.written('approval-answer'));
   await anna.ask('approval.choose', {});
 
@@ -268,11 +283,12 @@ test('a dialog for a request that is open when the app locks writes nothing', as
   );
   await startService(anna.app);
   expect(await reveal(anna.app, await lookUp(anna.app))).toBe('approval.needed');
-  const request = anna.app.ask('approval.writeRequest', {});
+  const act = await wantedBy(anna);
+  const request = anna.app.ask('approval.writeRequest', { act });
   await asked.promise;
   await anna.ask('lock.now', {});
   expect(codeOf(await request)).toBe('app.locked');
   await anna.ask('lock.unlock', { passphrase: secret('') });
   // What was refused is forgotten with the lock.
-  expect(codeOf(await anna.app.ask('approval.writeRequest', {}))).toBe('approval.none');
+  expect(codeOf(await anna.app.ask('approval.writeRequest', { act }))).toBe('approval.none');
 });

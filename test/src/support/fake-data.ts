@@ -601,6 +601,7 @@ export const wantedAct: ApprovalAct = {
 
 export const openedRequest: OpenedApproval = {
   kind: 'request',
+  request: '4b8d0c6e2f7a91d35e8c4b0f6a29d7e1c3f58b06d49e7a2c1f0b5d8e3a6c9742',
   by: { user: 'kim', machine: 'desk-14', atDesk: false },
   made: '2026-11-21T09:40:00.000Z',
   validUntil: '2026-11-22T09:40:00.000Z',
