@@ -37,6 +37,8 @@ interface Act extends CleartextLine {
    * of this is the same.
    */
   readonly disclosed: () => Outcome<Disclosed> | Promise<Outcome<Disclosed>>;
+  /** Where it sends values to: at another address or account it is another act. */
+  readonly accounts?: readonly Readonly<Record<string, string>>[];
   /** The batch as the second person sees it; absent where one is made anew each time it is tried. */
   readonly approvedJob?: string;
 }
@@ -78,6 +80,8 @@ export type CleartextAct =
   | (Act & {
       /** Values go from one connection to another: main holds them in clear in between, and another service gets them. */
       readonly action: 'Move';
+      /** Of both ends. */
+      readonly accounts: readonly Readonly<Record<string, string>>[];
       readonly rows: number;
       /** How many columns are moved. */
       readonly columns: number;
@@ -87,6 +91,10 @@ export type CleartextAct =
       readonly intoProduction: boolean;
       readonly confirmsRows: boolean;
     });
+
+/** Where an act is done, as rules have it: a move into production is one of production too. */
+export const environmentsOf = (act: CleartextAct): readonly string[] =>
+  act.action === 'Move' && act.intoProduction ? [act.environment, 'production'] : [act.environment];
 
 /** What an act adds to the counts of the day. */
 export function countedOf(act: CleartextAct, expressions: readonly string[]): Counted {

@@ -1,8 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { failed } from '../../electron/contract/errors.ts';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { done, failed } from '../../electron/contract/errors.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
+import { noCounts } from '../../electron/privacy/disclosures.ts';
+import { createSecondPerson } from '../../electron/privacy/second-person.ts';
 import {
   cleartextOf,
   codeOf,
@@ -15,6 +17,7 @@ import {
   type FakeService,
   type TestApp,
 } from '../support/batch-app.ts';
+import { gateWith } from '../support/cleartext-gate.ts';
 import { move, movingOptions, other } from '../support/moving-app.ts';
 
 /*
@@ -107,6 +110,73 @@ test.each([
   expect([...from.sent, ...to.sent]).toEqual([]);
   valueOf(await app.batch['batch.resume']({ jobId, grounds: someGrounds }));
   expect(await app.until(jobId, 'finished')).toMatchObject({ tally: { ok: 3 } });
+});
+
+test.each([
+  ['account', { accountId: 'another' }],
+  ['address', { baseUrl: 'https://127.0.0.2' }],
+] as const)('the %s of either end is another while the first of several files runs', async (_, change) => {
+  for (const at of [0, 1] as const) {
+    const before = at === 0 ? connection : other;
+    const files = await Promise.all(
+      ['a', 'b'].map((name) => app.write(`${name}${at}.csv`, `id,card\n1,${name}${at}\n`)),
+    );
+    const { source, queue } = valueOf(await app.batch['batch.dropFiles']({ references: files }));
+    const { queueId = '' } = queue ?? {};
+    to.answer = () => ((all[at] = { ...before, ...change }), null);
+    const asked = { queueId, sourceId: source?.sourceId ?? '', plan, grounds: someGrounds };
+    valueOf(await app.batch['batch.startQueue'](asked));
+    const find = async () =>
+      valueOf(await app.batch['batch.queues']({})).find((one) => one.queueId === queueId);
+    await expect.poll(async () => (await find())?.state).toBe('stopped');
+    const second = (await find())?.files[1];
+    expect(second?.asks?.failure).toEqual({ code: 'job.account-changed', subject: before.name });
+    expect([...from.sent, ...to.sent].filter((value) => value.includes('b'))).toEqual([]);
+    // No reason makes it go on there, and the file waits for the connection that the set began with.
+    const { fileId = '' } = second ?? {};
+    const decide = { queueId, fileId, decision: 'run', grounds: someGrounds } as const;
+    valueOf(await app.batch['batch.decideQueued'](decide));
+    await expect.poll(async () => (await find())?.state).toBe('stopped');
+    expect([...from.sent, ...to.sent].filter((value) => value.includes('b'))).toEqual([]);
+    to.answer = () => null;
+    all[at] = before;
+    valueOf(await app.batch['batch.decideQueued'](decide));
+    await expect.poll(async () => (await find())?.state).toBe('finished');
+    expect(to.sent).toContain(cleartextOf(`b${at}`));
+    from.sent.length = 0;
+    to.sent.length = 0;
+  }
+});
+
+test('what a second person approved of a move is good for these addresses and accounts alone', async () => {
+  const secondPerson = createSecondPerson({
+    rules: ['move'],
+    approvals: { use: () => Promise.resolve(failed('approval.unknown')) },
+    today: () => Promise.resolve(done({ ...noCounts, day: '2026-01-05', limits: { ...noCounts } })),
+    key: () => Promise.resolve(done(new Uint8Array(32).fill(9))),
+    changed: () => undefined,
+  });
+  const guarded = await openApp({ ...movingOptions({ from, to }, all), gate: gateWith({ secondPerson }) });
+  onTestFinished(() => guarded.close());
+  const sourceId = await guarded.open(await guarded.write('old.csv', 'id,card\n1,token1\n'));
+  const asked = { sourceId, plan, grounds: someGrounds };
+  const wanted = async (call: 'batch.start' | 'batch.try') => {
+    expect(codeOf(await guarded.batch[call](asked))).toBe('approval.needed');
+    return secondPerson.wanted();
+  };
+  for (const call of ['batch.start', 'batch.try'] as const) {
+    const shown = await wanted(call);
+    expect(await wanted(call)).toEqual(shown);
+    expect(shown?.words.join(' ')).toContain(other.baseUrl);
+    for (const at of [0, 1] as const)
+      for (const change of [{ baseUrl: 'https://127.0.0.2' }, { accountId: 'another' }, { tenantId: 't' }]) {
+        const before = at === 0 ? connection : other;
+        all[at] = { ...before, ...change };
+        expect((await wanted(call))?.exact).not.toBe(shown?.exact);
+        all[at] = before;
+      }
+  }
+  expect([...from.sent, ...to.sent]).toEqual([]);
 });
 
 test('the estimate counts what both connections are asked, each against its own limits', async () => {

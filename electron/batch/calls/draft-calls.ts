@@ -14,7 +14,15 @@ import { disclosingActs, reasonOf } from '../planning/disclosing-acts.ts';
 import { fittingValues } from '../planning/inside-cells.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
 import { caseOfCell } from '../planning/row-case.ts';
-import { checkPlan, type Counted, type Draft, isMove, patternsOf, targetsOf } from '../planning/plan.ts';
+import {
+  accountsOf,
+  checkPlan,
+  type Counted,
+  type Draft,
+  isMove,
+  patternsOf,
+  targetsOf,
+} from '../planning/plan.ts';
 import {
   countedOf,
   type ForeseenGuesses,
@@ -362,7 +370,8 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
       const guesses = Math.min(draft.counted?.guesses ?? 0, rows);
       const where = { jobId, connection, environment };
       const acts = disclosingActs({
-        ...{ work, ...where, grounds, rows, guesses, confirmsRows: false, connections },
+        ...{ work, ...where, grounds, rows, guesses, confirmsRows: false },
+        accounts: accountsOf(draft.connection.id, work, connections),
         columns: columns.map(({ name }) => name),
         caseColumn: plan.caseColumn,
         disclosed: (of) =>

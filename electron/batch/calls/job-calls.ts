@@ -8,7 +8,7 @@ import { sha256Of } from '../../storage/byte-source.ts';
 import type { MappingCalls, Mappings } from '../mappings.ts';
 import type { BatchOptions } from '../options.ts';
 import { checkExport, exportJob, type ReceiptParts } from '../output/export.ts';
-import { isMove } from '../planning/plan.ts';
+import { accountsOfMove, isMove } from '../planning/plan.ts';
 import { createRemainingChecks } from '../output/remaining.ts';
 import type { OwnTokens } from '../output/own-tokens.ts';
 import type { UnfinishedExports } from '../output/unfinished-exports.ts';
@@ -151,7 +151,8 @@ export function createJobCalls(
     const isFoundAgain = mapping !== undefined && takesUp === true;
     const run = isFoundAgain ? await drafts.identify(draft, mapping) : done(null);
     if (!run.ok) return run;
-    const begun = { mapping: mapping ?? null, run: run.value, queued };
+    const accounts = where?.accounts ?? accountsOfMove(draft, options.connections);
+    const begun = { mapping: mapping ?? null, run: run.value, queued, accounts };
     const job = await jobs.create({ ...draft, counted: counted.value }, plan, begun);
     if (!job.ok) return job;
     const { jobId } = job.value.spec;

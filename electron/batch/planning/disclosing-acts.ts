@@ -1,12 +1,12 @@
 import type { Outcome } from '../../contract/errors.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
 import type { CleartextAct, Disclosed } from '../../privacy/act.ts';
-import type { Connections } from '../../connections/store.ts';
-import type { BatchCall, CallContext } from '../../service/service-client.ts';
+import type { CallContext, Target } from '../../service/service-client.ts';
 import type { ColumnWork } from './column-work.ts';
 import { columnName } from './disclosed.ts';
 import { groundsOfRows } from './row-case.ts';
-import { definitionsOf, isMove, patternsOf, targetsOf } from './plan.ts';
+import type { Account } from '../storing/job-files.ts';
+import { definitionsOf, isMove, patternsOf, placeOf } from './plan.ts';
 
 interface SendOptions {
   readonly work: readonly ColumnWork[];
@@ -20,7 +20,8 @@ interface SendOptions {
   readonly guesses: number;
   /** Whether the row count has to be typed in production. */
   readonly confirmsRows: boolean;
-  readonly connections: Pick<Connections, 'find'>;
+  /** See `accountsOf`. */
+  readonly accounts: readonly Account[];
   /** Names of all columns. */
   readonly columns: readonly string[];
   /** Of the plan. */
@@ -38,7 +39,7 @@ export function disclosingActs({
   jobId,
   guesses,
   columns: names,
-  connections,
+  accounts,
   disclosed,
   grounds,
   caseColumn,
@@ -46,6 +47,7 @@ export function disclosingActs({
 }: SendOptions): CleartextAct[] {
   const of = (columns: readonly ColumnWork[], words: readonly string[]) => ({
     ...act,
+    accounts,
     ...groundsOfRows(grounds, caseColumn),
     disclosed: () =>
       disclosed({
@@ -63,7 +65,9 @@ export function disclosingActs({
   });
   const matches = work.filter(({ isDisclosing }) => isDisclosing);
   const moves = work.filter(isMove);
-  const targets = [...new Set(moves.map(({ values: [{ call }] }) => describeTarget(call, connections)))];
+  const [from, ...others] = accounts;
+  const targets = moves.flatMap(({ values: [{ call }] }) => ('target' in call ? [call.target] : []));
+  const to = [...new Set(targets.map((target) => describeTarget(target, others)))];
   const tokenized = work.filter(({ plan }) => plan.operation === 'tokenize');
   const patterns = patternsOf(matches);
   return [
@@ -91,17 +95,16 @@ export function disclosingActs({
     ...(moves.length > 0
       ? [
           {
-            ...of(
-              moves,
-              targets.map((target) => `to ${target}`),
-            ),
+            ...of(moves, [
+              ...to.map((target) => `to ${target}`),
+              ...[from, ...others].flatMap((account, at) =>
+                account === undefined ? [] : [`${at === 0 ? 'from' : 'to'} ${placeOf(account)}`],
+              ),
+            ]),
             action: 'Move' as const,
             columns: moves.length,
-            to: targets,
-            intoProduction: targetsOf(moves).some((id) => {
-              const found = connections.find(id);
-              return found.ok && found.value.environment === 'production';
-            }),
+            to,
+            intoProduction: others.some(({ environment }) => environment === 'production'),
           },
         ]
       : []),
@@ -115,10 +118,11 @@ export function reasonOf([act]: readonly CleartextAct[]): Pick<CallContext, 'rea
   return { reason, ...(caseReference !== '' && { caseReference }) };
 }
 
-function describeTarget(call: BatchCall, { find }: Pick<Connections, 'find'>): string {
-  if (!('target' in call)) return '';
-  const { connection = '', policy, definition } = call.target;
-  const found = find(connection);
-  const where = found.ok ? `${found.value.name} (${found.value.environment})` : connection;
+function describeTarget(
+  { connection = '', policy, definition }: Target,
+  accounts: readonly Account[],
+): string {
+  const found = accounts.find((one) => one.connection === connection);
+  const where = found === undefined ? connection : `${found.name} (${found.environment})`;
   return `${where}, ${policy}, ${definition}`;
 }

@@ -10,6 +10,7 @@ import { mask, maskAgain, maskCell } from '../../masking/masking.ts';
 import { batchCall } from '../../service/service-client.ts';
 import type { Format } from '../reading/read-rows.ts';
 import { fieldRule } from '../reading/record-rows.ts';
+import type { Account } from '../storing/job-files.ts';
 import type { Position } from '../storing/journal.ts';
 import type { OpenSource } from '../reading/sources.ts';
 import type { ColumnWork, InsideWork, ValueWork } from './column-work.ts';
@@ -26,33 +27,58 @@ export const targetsOf = (work: readonly Pick<ColumnWork, 'values'>[]): string[]
   ),
 ];
 
-/** Where the values of a connection are: with another one its tokens are others. */
-const accountOf = ({ baseUrl, builtIn, accountId, tenantId, environment }: Connection): string =>
-  JSON.stringify([builtIn ? 'built-in' : baseUrl, accountId, tenantId, environment]);
+const accountOf = ({
+  id,
+  name,
+  environment,
+  baseUrl,
+  builtIn,
+  accountId,
+  tenantId,
+}: Connection): Account => ({
+  connection: id,
+  ...{ name, environment, accountId, tenantId },
+  address: builtIn ? 'built-in' : baseUrl,
+});
+
+/** Of what this work is sent to: the connection, and those that values are moved to, as far as they are there. */
+export const accountsOf = (
+  connectionId: string,
+  work: readonly Pick<ColumnWork, 'values'>[],
+  { find }: Pick<Connections, 'find'>,
+): Account[] =>
+  [connectionId, ...targetsOf(work)].flatMap((id) => {
+    const found = find(id);
+    return found.ok ? [accountOf(found.value)] : [];
+  });
 
 /** Of both ends of a move; none of other work. */
-export function accountsOf(
-  work: readonly Pick<ColumnWork, 'values'>[],
-  connection: Connection,
-  find: Connections['find'],
-): { connection: string; account: string }[] {
-  const targets = targetsOf(work).flatMap((id) => {
-    const found = find(id);
-    return found.ok ? [found.value] : [];
-  });
-  return targets.length === 0
-    ? []
-    : [connection, ...targets].map((one) => ({ connection: one.id, account: accountOf(one) }));
-}
+export const accountsOfMove = (
+  { connection, work }: Pick<Draft, 'connection' | 'work'>,
+  connections: Pick<Connections, 'find'>,
+): Account[] => (work.some(isMove) ? accountsOf(connection.id, work, connections) : []);
+
+/** What decides whose tokens they are; a name does not. */
+const decisive = ({ environment, address, accountId, tenantId }: Account): string =>
+  JSON.stringify([environment, address, accountId, tenantId]);
+
+/** For a person. */
+export const placeOf = ({ name, environment, address, accountId, tenantId }: Account): string =>
+  [
+    `${name} (${environment})`,
+    address,
+    ...(accountId === '' ? [] : [`account ${accountId}`]),
+    ...(tenantId === '' ? [] : [`tenant ${tenantId}`]),
+  ].join(', ');
 
 /** That they are still those it began with: half a file would have the tokens of one, half of another. Failure: job.account-changed. */
 export function checkAccounts(
-  accounts: readonly { readonly connection: string; readonly account: string }[],
+  accounts: readonly Account[],
   { find }: Pick<Connections, 'find'>,
 ): Outcome<null> {
-  for (const { connection, account } of accounts) {
-    const found = find(connection);
-    if (found.ok && accountOf(found.value) !== account)
+  for (const account of accounts) {
+    const found = find(account.connection);
+    if (found.ok && decisive(accountOf(found.value)) !== decisive(account))
       return failed('job.account-changed', { subject: found.value.name });
   }
   return done(null);

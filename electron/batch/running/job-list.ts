@@ -12,7 +12,7 @@ import {
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { BatchOptions } from '../options.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
-import { accountsOf, yieldsMasks, type Draft } from '../planning/plan.ts';
+import { yieldsMasks, type Draft } from '../planning/plan.ts';
 import { firstColumns } from '../reading/columns.ts';
 import {
   createJobFolder,
@@ -45,7 +45,7 @@ export interface JobList {
   create(
     draft: Draft,
     plan: Plan,
-    begun: Pick<JobSpec, 'mapping' | 'run' | 'queued'>,
+    begun: Pick<JobSpec, 'mapping' | 'run' | 'queued' | 'accounts'>,
   ): Promise<Outcome<BatchJob>>;
   /**
    * The newest one that such a run began, with this very plan: one whose policy a person changed is that person's. Waits for
@@ -183,7 +183,6 @@ export function createJobList(options: JobListOptions): JobList {
       if (!key.ok) return key;
       const spec = await createSpec(draft, {
         ...{ plan, ...begun, now: options.clock.now() },
-        accounts: accountsOf(draft.work, draft.connection, (id) => options.connections.find(id)),
       });
       const folder = join(options.folder, spec.jobId);
       const { copy } = draft.opened;

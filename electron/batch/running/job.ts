@@ -7,7 +7,7 @@ import type { BatchOptions } from '../options.ts';
 import { disclosedRows } from '../planning/disclosed.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
 import { disclosingActs, reasonOf } from '../planning/disclosing-acts.ts';
-import { changePolicies, checkAccounts, isMove } from '../planning/plan.ts';
+import { accountsOf, changePolicies, checkAccounts, isMove } from '../planning/plan.ts';
 import {
   keyAccount,
   maskedColumnsOf,
@@ -270,11 +270,14 @@ export class BatchJob {
       return this.#startRun(mode, merged);
     };
     const { columns, connectionId, plan, sourceName: name, spool } = this.spec;
+    // Before anybody is asked for it; again when it starts, since that may be much later.
+    const moved = checkAccounts(this.spec.accounts ?? [], this.#options.connections);
+    if (!moved.ok) return moved;
     const where = { jobId, connection, environment };
     const acts = disclosingActs({
       ...{ work: this.work, ...where, grounds, rows, guesses, confirmsRows, columns },
       caseColumn: plan.caseColumn,
-      connections: this.#options.connections,
+      accounts: accountsOf(connectionId, this.work, this.#options.connections),
       disclosed: (of) =>
         disclosedRows({
           ...{ ...of, name, isFile: spool === null },

@@ -2,6 +2,7 @@ import type { Failure } from '../../contract/errors.ts';
 import type { JobState, Plan } from '../../contract/models/batch.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
 import type { Queue, QueuedFile } from '../../contract/models/queue.ts';
+import type { Account } from '../storing/job-files.ts';
 import type { KnownFile, StoredFile } from '../storing/queue-file.ts';
 
 /** Where a queue runs. */
@@ -9,6 +10,8 @@ export interface QueuePlace {
   readonly id: string;
   readonly name: string;
   readonly environment: string;
+  /** Of a move, those at both ends, for all of its files: each is refused at others. */
+  readonly accounts: Account[];
 }
 
 export interface FileState extends StoredFile {

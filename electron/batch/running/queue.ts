@@ -8,7 +8,7 @@ import { newNotices } from '../../contract/saved-mapping.ts';
 import { maskNumbers } from '../../masking/masking.ts';
 import { createSerialQueue } from '../../util/serial-queue.ts';
 import type { BatchOptions } from '../options.ts';
-import type { Draft } from '../planning/plan.ts';
+import { accountsOfMove, type Draft } from '../planning/plan.ts';
 import { type KindOptions, knowFile, openOfKind } from '../planning/same-kind.ts';
 import type { Sources } from '../reading/sources.ts';
 import { keyAccount } from '../storing/job-files.ts';
@@ -40,7 +40,8 @@ export interface QueueStart {
   readonly mayBeTokens?: boolean | undefined;
 }
 
-export interface QueueOptions extends KindOptions, Pick<BatchOptions, 'clock' | 'keychain' | 'platform'> {
+export interface QueueOptions
+  extends KindOptions, Pick<BatchOptions, 'clock' | 'connections' | 'keychain' | 'platform'> {
   /** Where they are stored. */
   readonly file: string;
   readonly sources: Pick<Sources, 'openPath' | 'openSheet' | 'close' | 'find'>;
@@ -366,7 +367,8 @@ export function createQueues(options: QueueOptions): Queues {
       if (!head.ok) return head;
       if (queue.begun !== null) return failed('queue.busy');
       const { id, name, environment } = draft.value.connection;
-      const connection = { id, name, environment };
+      const accounts = accountsOfMove(draft.value, options.connections);
+      const connection = { id, name, environment, accounts };
       queue.begun = { known: known.value, plan, connection, mapping };
       // Until it is begun, nothing else begins it.
       queue.checking = { file: head.value, abort: new AbortController() };

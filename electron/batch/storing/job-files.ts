@@ -23,6 +23,17 @@ import { emptyTally } from './results.ts';
 /** The keychain account of the key that results and copies of sources are encrypted with. */
 export const keyAccount = 'batch-results';
 
+/** Where the values of a connection are, as it was when something was begun: with another one its tokens are others. */
+export const account = z.object({
+  connection: z.string(),
+  name: z.string(),
+  environment: z.string(),
+  address: z.string(),
+  accountId: z.string(),
+  tenantId: z.string(),
+});
+export type Account = z.infer<typeof account>;
+
 /**
  * What a job does. Written once, encrypted: the names may be the first row of a file without a header, and a file's name
  * or an expression may say as much.
@@ -63,8 +74,8 @@ const jobSpec = z.object({
   maskedColumns: z.array(z.object({ column: z.number(), kind: definitionKind })),
   columns: z.array(z.string()),
   startedAt: z.string(),
-  /** Of a move: the accounts at both ends, see `accountOf`; absent for other work. */
-  accounts: z.array(z.object({ connection: z.string(), account: z.string() })).optional(),
+  /** Of a move: those at both ends; absent for other work. */
+  accounts: z.array(account).optional(),
   /** The saved one that it was begun with. */
   mapping: z.string().nullable().default(null),
   /** The file of a queue that it is the batch of. */

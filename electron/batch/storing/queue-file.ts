@@ -6,6 +6,7 @@ import { mapping } from '../../contract/models/mapping.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
 import { errorCode } from '../../storage/file-failures.ts';
+import { account } from './job-files.ts';
 
 /** What is known of the file that a plan was made for: by it another one is known as of its kind. */
 const knownFile = mapping.pick({ columns: true, caseColumn: true, notices: true, sheet: true }).extend({
@@ -33,7 +34,10 @@ export type StoredFile = z.infer<typeof storedFile>;
 const storedQueue = z.strictObject({
   queueId: z.string(),
   createdAt: z.string(),
-  connection: z.strictObject({ id: z.string(), name: z.string(), environment: z.string() }),
+  connection: z.strictObject({
+    ...{ id: z.string(), name: z.string(), environment: z.string() },
+    accounts: z.array(account).default([]),
+  }),
   mapping: z.string().nullable(),
   known: knownFile,
   /** Of the first file. */

@@ -27,7 +27,16 @@ const acts: Readonly<Record<CleartextAct['action'], CleartextAct>> = {
   Match: { ...where, action: 'Match', grounds, rows: 7, patterns: ['^4', '1$'], confirmsRows: true },
   Guess: { ...where, action: 'Guess', grounds, rows: 7, guesses: 5, confirmsRows: true },
   Move: {
-    ...{ ...where, action: 'Move', grounds, rows: 7, columns: 2, confirmsRows: true, intoProduction: false },
+    ...{
+      ...where,
+      action: 'Move',
+      grounds,
+      rows: 7,
+      columns: 2,
+      confirmsRows: true,
+      intoProduction: false,
+      accounts: [],
+    },
     to: ['New (test), p, e'],
   },
 };
