@@ -5,7 +5,7 @@ import type { LoggedApproval } from '../contract/models/approval.ts';
 import type { Counted } from '../contract/models/disclosures.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import type { Disclosures } from './disclosures.ts';
-import { countedOf, valuesOf, type CleartextAct, type CleartextLine } from './act.ts';
+import { countedOf, environmentsOf, valuesOf, type CleartextAct, type CleartextLine } from './act.ts';
 import type { Approval } from './approval.ts';
 import type { Reveals } from './reveals.ts';
 import type { SecondPerson } from './second-person.ts';
@@ -84,7 +84,7 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
   const underWay = new Set<string>();
 
   function checkRules(act: CleartextAct): ReturnType<typeof failed> | null {
-    const { grounds, environment } = act;
+    const { grounds } = act;
     if (act.action === 'Export') {
       if (managed.cleartextExport === 'forbidden') return failed('export.forbidden');
       if (managed.cleartextExport === 'encrypted' && !act.export.encrypted)
@@ -93,8 +93,8 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
     const lacking = checkGrounds(grounds, act.caseColumn !== undefined);
     if (lacking !== null) return lacking;
     const confirms = act.action === 'Export' || ('confirmsRows' in act && act.confirmsRows);
-    const isProduction = environment === 'production' || (act.action === 'Move' && act.intoProduction);
-    if (confirms && isProduction && grounds?.confirmRows !== act.rows) return failed('export.confirm');
+    if (confirms && environmentsOf(act).includes('production') && grounds?.confirmRows !== act.rows)
+      return failed('export.confirm');
     return null;
   }
 

@@ -4,7 +4,7 @@ import { secondPersonPattern } from '../contract/models/app.ts';
 import type { ApprovalAct } from '../contract/models/approval.ts';
 import type { DisclosureFigures, DisclosureKind } from '../contract/models/disclosures.ts';
 import { maskNumbers } from '../masking/masking.ts';
-import { countedOf, valuesOf, type CleartextAct, type Disclosed } from './act.ts';
+import { countedOf, environmentsOf, valuesOf, type CleartextAct, type Disclosed } from './act.ts';
 import { difference, type Approval, type Approvals, type HeldAnswer } from './approval.ts';
 
 /** The second person, as the gate knows them. */
@@ -67,7 +67,7 @@ export function createSecondPerson({ rules, approvals, today, key, changed }: Se
       parsed
         .filter(
           ([, kind, , where]) =>
-            kind === act.action.toLowerCase() && (where ?? act.environment) === act.environment,
+            kind === act.action.toLowerCase() && (where === undefined || environmentsOf(act).includes(where)),
         )
         .map(([, , from = '1']) => ({ act, from: Number(from) })),
     );

@@ -163,6 +163,18 @@ test('nobody is asked where no rule says so', async () => {
   expect(await run()).toBe('ok');
 });
 
+test('a move into production is one of production, wherever its values come from', async () => {
+  const { gate, run } = await start({ rules: ['move in production'] });
+  const moveOf = (environment: string, intoProduction: boolean): CleartextAct => ({
+    ...{ ...where, environment, action: 'Move', rows: 500, columns: 1, accounts: [], confirmsRows: true },
+    ...{ to: ['New service, Fresh, pan'], intoProduction },
+  });
+  expect((await gate.check(moveOf('test', true)))?.failure.code).toBe('approval.needed');
+  expect(await run(moveOf('test', true))).toBe('approval.needed');
+  expect(await run(moveOf('production', true))).toBe('approval.needed');
+  expect(await run(moveOf('test', false))).toBe('ok');
+});
+
 test('many small acts are as good as a large one', async () => {
   const { run, today } = await start({ rules: ['export from 1000 in production'] });
   expect(await run()).toBe('ok');
