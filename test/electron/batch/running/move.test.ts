@@ -111,7 +111,7 @@ describe('a move', () => {
     from.refuses = (value) => value === 'token1';
     const reasons = new Map([
       [cleartextOf('token2'), 'not <TO-KEN2>'],
-      [cleartextOf('token3'), 'the account is closed'],
+      [cleartextOf('token3'), `bad: ${Buffer.from(cleartextOf('token3')).toString('base64')}`],
     ]);
     to.answer = (_, elements) =>
       done({
@@ -134,9 +134,11 @@ describe('a move', () => {
     const page = valueOf(
       await app.batch['batch.rows']({ jobId: job.jobId, filter: 'all', from: 0, count: 10 }),
     );
-    expect(JSON.stringify(page)).not.toMatch(/<token|TO-KEN/);
-    // What repeats nothing of the value is shown.
-    expect(JSON.stringify(page)).toContain('the account is closed');
+    // In whatever form: only the code is told.
+    expect(JSON.stringify(page)).not.toMatch(/<token|TO-KEN|bad: |PHRva2Vu/);
+    expect(JSON.stringify(page)).toContain('service.value-invalid');
+    const list = valueOf(await app.export(job.jobId, { ...plainExport, content: 'tokens', rows: 'failed' }));
+    expect(list).not.toMatch(/<token|TO-KEN|bad: |PHRva2Vu/);
   });
 
   test('has no result in clear', async () => {
