@@ -140,7 +140,7 @@ export const failureCodes = [
   'value.unencodable', // for an export: its encoding has not all of the characters
   'value.no-text', // a number, true or false of JSON; not sent
   'value.marks-inside', // a text that has marks before a value in it is tokenized; not sent
-  'value.spelled-inside', // a value in a text is written in other characters than its own; not sent
+  'value.spelled-inside', // a value in a text is written in other characters than its own, or runs into another, or the encoding has two ways to write the text; not sent
   'value.mark-broken', // the mark of a token in a text is cut or changed, or a result would make it so
   'value.case-missing', // its row has no case, or none that can be one, in the column of cases; not sent
   'value.case-value', // the case of its row looks like a card number or another value; not sent
@@ -154,7 +154,7 @@ export const failureCodes = [
   'plan.column-unknown',
   'plan.column-packed', // a packed number of a record of fixed width, which is no text; `column`: its number
   'plan.case-column', // cases in a column without a name, one that is hidden, or one of which values are sent
-  'plan.inside', // values inside texts, by an operation that has none, or by a definition that takes no such values; `definition`: its name
+  'plan.inside', // values inside texts, by an operation that has none, or by a definition that takes no such values, `definition`: its name; or marks that the encoding `subject` has not
   'plan.tokens-again', // what is to be tokenized was exported as tokens by this app; `column`: its number
   'plan.definition-unknown',
   'plan.policy-unknown',

@@ -8,7 +8,7 @@ export const rowReasons: Partial<Record<FailureCode, string>> = {
   'value.no-text': 'A number, true or false of JSON, not sent: no token can stand in its place',
   'value.field-width': 'The result does not fit its field',
   'value.marks-inside': 'Has marks of tokens already, not sent',
-  'value.spelled-inside': 'A value in it is written in signs that stand for others, not sent',
+  'value.spelled-inside': 'Could not be put back as it is written, not sent',
   'value.mark-broken': 'The mark of a token in it is broken',
   'value.unfit': 'Does not fit the definition, not sent',
   'value.check-digit': 'Not a valid value: the check digit is wrong',

@@ -11,6 +11,9 @@ import {
   mayHoldNumber,
   minDigits,
   notOneByte,
+  ssnWord,
+  tellCard,
+  toldSsn,
   type VisitValue,
   writtenSsn,
 } from './masking.ts';
@@ -22,9 +25,6 @@ import { bytesOf, outsideIds, plainText } from './plain-text.ts';
  * have been issued.
  */
 
-/** A word that says what nine digits in one piece are, and they: `SSN no. 123456789`. */
-export const ssnWord = /\bssn|social/i;
-export const toldSsn = /(?<=(?:\bssn|social)[^0-9]{0,20})[0-9]{9}(?![\p{L}0-9])/giu;
 const digitsAlone = /^[0-9]+$/;
 /** No letter, and no sign that spells one: beside the digits there is nothing that could be more than between them. */
 const numbersAlone = /^[ -$'-?[\]^_`{|}~]*$/;
@@ -36,7 +36,7 @@ const hostNumber = /^(?:\[|\d{1,3}(?:\.\d{1,3}){3}(?![\p{L}\d.]))/u;
  * The masks hide whatever has an @ between two signs. Counted is none in whose domain no part begins with a letter, nor a number
  * at a number behind a word: a price (`2@5.00`, `2@EUR5.00`) or a version (`zod@3.2.1`).
  */
-export function isAddress(found: string): boolean {
+function isAddress(found: string): boolean {
   const [local = '', ...domains] = found.split('@').map((one) => one.trim());
   const hasLetter = /\p{L}/u.test(local);
   return domains.some((domain) => {
@@ -47,59 +47,63 @@ export function isAddress(found: string): boolean {
 }
 
 /**
- * Tells each value of a cell. `namedSsn`: its column is named so, and nine digits in one piece are an SSN. The first three cases
+ * Tells each value of a cell, and its place in the plain text of it. `namedSsn`: its column is named so, and nine digits in one piece are an SSN. The first three cases
  * are what the last one comes to for most cells, many times as fast.
  */
-function eachValue(cell: Cleartext | string, visit: VisitValue, namedSsn = false): void {
+export function eachValue(cell: Cleartext | string, visit: VisitValue, namedSsn = false): void {
   const text = openCleartext(cell);
   if (!mayHoldNumber(text)) return;
-  const visitSsn = (value: string): void => {
-    if (isPossibleSsn(value.replaceAll(/[^0-9]/g, ''))) visit('ssn', value);
-  };
+  const whole = { from: 0, to: text.length };
   if (digitsAlone.test(text)) {
-    if (text.length === minDigits && namedSsn) visitSsn(text);
+    if (text.length === minDigits && namedSsn && isPossibleSsn(text)) visit('ssn', text, whole);
     visitCards(text, visit);
-  } else if (addressAlone.test(text)) visit('email', text);
-  else if (!namedSsn && numbersAlone.test(text) && digitsOf(text) < shortestCard)
-    for (const { 0: ssn } of text.matchAll(writtenSsn)) visitSsn(ssn);
-  else visitReadings(text, { visit, visitSsn, namedSsn });
+  } else if (addressAlone.test(text)) visit('email', text, whole);
+  else if (!namedSsn && numbersAlone.test(text) && digitsOf(text).length < shortestCard)
+    visitSsns(text, writtenSsn, visit);
+  else visitReadings(text, visit, namedSsn);
 }
 
-interface Visits {
-  readonly visit: VisitValue;
-  readonly visitSsn: (value: string) => void;
-  readonly namedSsn: boolean;
-}
-
-function visitReadings(text: string, { visit, visitSsn, namedSsn }: Visits): void {
+function visitReadings(text: string, visit: VisitValue, namedSsn: boolean): void {
   let cards = 0;
-  const seen: VisitValue = (kind, value) => {
+  const seen: VisitValue = (kind, value, place) => {
     if (kind === 'card') cards++;
-    if (kind === 'ssn') visitSsn(value);
-    else if (kind !== 'email' || isAddress(value)) visit(kind, value);
+    if (kind === 'ssn' && !isPossibleSsn(digitsOf(value))) return;
+    if (kind !== 'email' || isAddress(value)) visit(kind, value, place);
   };
-  const look = (part: string): string => {
-    const masked = maskPart(part, 'issued', seen);
-    if (namedSsn || ssnWord.test(masked))
-      for (const { 0: ssn } of masked.matchAll(namedSsn ? bareSsn : toldSsn)) visitSsn(ssn);
+  const look = (part: string, tell?: VisitValue): string => {
+    const masked = maskPart(part, 'issued', tell);
+    if (tell !== undefined && (namedSsn || ssnWord.test(masked)))
+      visitSsns(masked, namedSsn ? bareSsn : toldSsn, tell);
     return masked;
   };
   maskReadings(plainText(text), look, seen);
   if (cards > 0 || !notOneByte.test(text)) return;
   const lookForCards = (part: string): string =>
     maskPart(part, 'issued', (kind, value) => {
-      if (kind === 'card') visit(kind, value);
+      if (kind === 'card') visit(kind, value, null);
     });
   for (const bare of bytesOf(text)) outsideIds(bare, lookForCards);
 }
 
 const visitCards = (run: string, visit: VisitValue): boolean =>
-  someCard(run, 'issued', (digits, from, end) => {
-    visit('card', digits.subarray(from, end).join(''));
+  someCard(run, 'issued', (_, from, end, at) => {
+    tellCard(run, { from, end, at }, visit);
     return false;
   });
 
-const digitsOf = (text: string): number => text.replaceAll(/[^0-9]/g, '').length;
+function visitSsns(text: string, written: RegExp, visit: VisitValue): void {
+  for (const { index: from, 0: ssn } of text.matchAll(written))
+    if (isPossibleSsn(digitsOf(ssn))) visit('ssn', ssn, { from, to: from + ssn.length });
+}
+
+const digitsOf = (text: string): string => text.replaceAll(/[^0-9]/g, '');
+
+/** How many values a cell holds. */
+export function countValues(cell: Cleartext | string): number {
+  let count = 0;
+  eachValue(cell, () => count++);
+  return count;
+}
 
 /** The card numbers among them. */
 export function cardsIn(cell: Cleartext | string): string[] {

@@ -104,17 +104,17 @@ function ibanStart(text: string, from: number): number {
 export function replaceIbans(
   text: string,
   replace: (iban: string, from: number) => string,
-  between: (part: string) => string = (part) => part,
+  between: (part: string, from: number) => string = (part) => part,
 ): string {
   let changed = '';
   let end = 0;
   for (let start = ibanStart(text, 0); start >= 0; start = ibanStart(text, Math.max(start + 1, end))) {
     const to = ibanEnd(text, start);
     if (to < 0) continue;
-    changed += between(text.slice(end, start)) + replace(text.slice(start, to), start);
+    changed += between(text.slice(end, start), end) + replace(text.slice(start, to), start);
     end = to;
   }
-  return changed + between(text.slice(end));
+  return end === 0 ? between(text, 0) : changed + between(text.slice(end), end);
 }
 
 /** Whether a text is one IBAN and nothing else. */

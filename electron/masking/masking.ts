@@ -79,6 +79,9 @@ export const writtenSsn =
 /** Nine digits that stand alone, or behind a word that says what they are: other words are of orders and of invoices. */
 export const bareSsn =
   /(?<![\p{L}0-9])[0-9]{9}(?![\p{L}0-9])|(?<=ssn|social(?:security)?)[0-9]{9}(?![0-9])/giu;
+/** A word that says what nine digits in one piece are, and they, whatever they are joined to: `SSN no. 123456789`. */
+export const ssnWord = /\bssn|social/i;
+export const toldSsn = /(?<=(?:\bssn|social)[^0-9]{0,20})[0-9]{9}(?![\p{L}0-9])/giu;
 /** What divides the parts of a link or of a list divides addresses as well. */
 const divider = String.raw`\s<>(),;:"'|&=/?\\[\]{}`;
 const begins = `(?<![^${divider}])`;
@@ -92,7 +95,7 @@ const domains = String.raw`(?:@(?:${part}{1,255}|\[[^\s\]]{1,50}\]))+`;
 export const emailLike = new RegExp(
   [
     String.raw`"[^"\r\n]{1,256}"${domains}`,
-    String.raw`${begins}${part}*[+-]${part}*=${part}+\.\p{L}{2,}${domains}`,
+    String.raw`${begins}${part}{0,256}[+-]${part}{0,256}=${part}{1,256}\.\p{L}{2,}${domains}`,
     `${begins}${part}+${domains}`,
     String.raw`(?<!\S)[^\s@]+[)\]}>"']${domains}`,
     String.raw`${begins}${part}+(?:\s{1,3}@\s{0,3}|@\s{1,3})[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}`,
@@ -125,41 +128,66 @@ function maskTyped(text: string, maskMore: (part: string) => string): string {
   return maskReadings(plainText(text), (part) => maskMore(maskPart(part, 'any')));
 }
 
+/** Where a value stands in the plain text that is read. */
+export interface Place {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Gets a value as it is written, of a card its digits; without a place where only what the text spells has it. */
+export type VisitValue = (kind: ValueKind, value: string, place: Place | null) => void;
+
+/** Keeps the length of what it masks, so that places stay. `visit` gets places within the part. */
+type MaskPart = (part: string, visit?: VisitValue) => string;
+
 /** Masks in a text as it is, then in what it spells: that is left as it is where it hides nothing. */
-export function maskReadings(plain: string, masked: (part: string) => string, visit?: VisitValue): string {
+export function maskReadings(plain: string, masked: MaskPart, visit?: VisitValue): string {
   const once = maskReading(plain, masked, visit);
   const spelled = spelledOut(once);
   if (spelled === once) return once;
-  const twice = maskReading(spelled, masked, visit);
+  const twice = maskReading(
+    spelled,
+    masked,
+    visit &&
+      ((kind, value) => {
+        visit(kind, value, null);
+      }),
+  );
   return twice === spelled ? once : twice;
 }
 
-/** Gets a value as it is written; of a card its digits. */
-export type VisitValue = (kind: ValueKind, value: string) => void;
+/** Tells the same of a longer text, in which the part begins there. */
+const further = (visit: VisitValue | undefined, begin: number): VisitValue | undefined =>
+  visit === undefined || begin === 0
+    ? visit
+    : (kind, value, place) => {
+        visit(kind, value, place && { from: begin + place.from, to: begin + place.to });
+      };
 
-const maskReading = (plain: string, masked: (part: string) => string, visit?: VisitValue): string =>
-  outsideIds(
-    plain.includes('@')
-      ? plain.replaceAll(emailLike, (address) => {
-          visit?.('email', address);
-          return mask('email', address);
-        })
-      : plain,
-    masked,
-  );
+function maskReading(plain: string, masked: MaskPart, visit?: VisitValue): string {
+  const withoutAddresses = !plain.includes('@')
+    ? plain
+    : plain.replaceAll(emailLike, (address, from: number) => {
+        visit?.('email', address, { from, to: from + address.length });
+        return mask('email', address);
+      });
+  return outsideIds(withoutAddresses, (part, from) => masked(part, further(visit, from)));
+}
 
 export function maskPart(part: string, search: CardSearch, visit?: VisitValue): string {
-  const hideIban = (iban: string): string => {
-    visit?.('iban', iban);
+  const hideIban = (iban: string, from: number): string => {
+    visit?.('iban', iban, { from, to: from + iban.length });
     return maskIban(iban);
   };
-  const hideSsn = (number: string): string => {
-    visit?.('ssn', number);
-    return maskSsn(number);
-  };
-  return replaceIbans(part, hideIban, (rest) =>
-    rest.replaceAll(digitRun, (run) => maskCards(run, search, visit)).replaceAll(writtenSsn, hideSsn),
-  );
+  return replaceIbans(part, hideIban, (rest, begin) => {
+    const hideCards = (run: string, from: number): string =>
+      maskCards(run, search, further(visit, begin + from));
+    const hideSsn = (number: string, _sign: unknown, from: number): string => {
+      visit?.('ssn', number, { from: begin + from, to: begin + from + number.length });
+      return maskSsn(number);
+    };
+    return rest.replaceAll(digitRun, hideCards).replaceAll(writtenSsn, hideSsn);
+  });
 }
 
 /**
@@ -189,9 +217,11 @@ export function maskCell(cell: Cleartext | string): string {
 }
 
 function maskPartOfCell(part: string): string {
-  return maskPart(part, 'aligned').replaceAll(bareSsn, (digits) =>
-    digits === part.trim() || !isPossibleSsn(digits) ? digits : maskSsn(digits),
+  const hideSsn = (digits: string): string => (isPossibleSsn(digits) ? maskSsn(digits) : digits);
+  const masked = maskPart(part, 'aligned').replaceAll(bareSsn, (digits) =>
+    digits === part.trim() ? digits : hideSsn(digits),
   );
+  return ssnWord.test(masked) ? masked.replaceAll(toldSsn, hideSsn) : masked;
 }
 
 /**
@@ -283,13 +313,25 @@ export const isPossibleSsn = (digits: string): boolean => !/^(000|666|9)|^...00|
 
 /** Of each card number the first six and last four digits show at most. */
 function maskCards(run: string, search: CardSearch, visit?: VisitValue): string {
-  let characters: string[] | null = null;
-  someCard(run, search, (digits, from, end, at) => {
-    visit?.('card', digits.subarray(from, end).join(''));
-    characters ??= run.split('');
-    const shown = end - from >= 15 ? 6 : 0;
-    for (let index = from + shown; index < end - 4; index++) characters[at[index] ?? 0] = dot;
+  let masked = run;
+  someCard(run, search, (_, from, end, at) => {
+    if (visit !== undefined) tellCard(run, { from, end, at }, visit);
+    const begin = at[from + (end - from >= 15 ? 6 : 0)] ?? 0;
+    const last = at[end - 4] ?? 0;
+    masked =
+      masked.slice(0, begin) + masked.slice(begin, last).replaceAll(/[0-9]/g, dot) + masked.slice(last);
     return false;
   });
-  return (characters as string[] | null)?.join('') ?? run;
+  return masked;
+}
+
+/** Tells a card that `someCard` found in a run. */
+export function tellCard(
+  run: string,
+  { from, end, at }: { readonly from: number; readonly end: number; readonly at: ArrayLike<number> },
+  visit: VisitValue,
+): void {
+  const place = { from: at[from] ?? 0, to: (at[end - 1] ?? 0) + 1 };
+  const written = run.slice(place.from, place.to);
+  visit('card', written.length === end - from ? written : written.replaceAll(/[^0-9]/g, ''), place);
 }

@@ -88,7 +88,7 @@ const nobodysNumber =
   /(?<![\p{L}\d-])((?=[\d-]*[a-f])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}|(?=[\d:]*[a-f])[\da-f]{2}(?::[\da-f]{2}){31}|(?:19|20)\d\d([-/.])(?:0[1-9]|1[0-2])\2(?:0[1-9]|[12]\d|3[01]) (?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,6})?)?)(?![\p{L}\d-])/giu;
 
 /** Where what is nobody's number stands. Most texts have too few hyphens and no colon. */
-export function idsIn(text: string): { readonly from: number; readonly to: number }[] {
+function idsIn(text: string): { readonly from: number; readonly to: number }[] {
   if (!text.includes(':') && !hasHyphensOfUuid(text)) return [];
   return Array.from(text.matchAll(nobodysNumber), ({ index, 0: id }) => ({
     from: index,
@@ -105,15 +105,15 @@ function hasHyphensOfUuid(text: string): boolean {
   return true;
 }
 
-/** Leaves out what is nobody's number. */
-export function outsideIds(text: string, change: (part: string) => string): string {
+/** Leaves out what is nobody's number; `change` gets each other part and where it begins. */
+export function outsideIds(text: string, change: (part: string, from: number) => string): string {
   let changed = '';
   let end = 0;
   for (const { from, to } of idsIn(text)) {
-    changed += change(text.slice(end, from)) + text.slice(from, to);
+    changed += change(text.slice(end, from), end) + text.slice(from, to);
     end = to;
   }
-  return end === 0 ? change(text) : changed + change(text.slice(end));
+  return end === 0 ? change(text, 0) : changed + change(text.slice(end), end);
 }
 
 /** Fewer letters and digits are in other texts by chance. */

@@ -1,83 +1,66 @@
 import type { ValueKind } from '../contract/value-kinds.ts';
-import { someCard } from './cards.ts';
-import { heldValues, isAddress, mayHoldValueIn, ssnWord, toldSsn } from './find-values.ts';
-import { replaceIbans } from './ibans.ts';
-import { digitRun, emailLike, isPossibleSsn, mayHoldNumber, writtenSsn } from './masking.ts';
-import { idsIn } from './plain-text.ts';
+import { eachValue } from './find-values.ts';
+import type { Place } from './masking.ts';
+import { plainText } from './plain-text.ts';
 
 /** A value and where it stands in its text. */
-export interface ValueSpan {
+export interface ValueSpan extends Place {
   readonly kind: ValueKind;
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Behind an address it is the sentence's: with it the same address would be another value. */
 const sentenceEnd = /[.!?]+$/;
-/** A letter: nothing that is looked for goes on across it. */
-const filler = 'x';
-
-/** The text with something else in place of some of it. Positions stay. */
-function fill(text: string, spans: readonly Pick<ValueSpan, 'from' | 'to'>[]): string {
-  let filled = text;
-  for (const { from, to } of spans)
-    filled = filled.slice(0, from) + filler.repeat(to - from) + filled.slice(to);
-  return filled;
-}
 
 /**
- * The values of a text as `eachValue` counts them, in the order they stand in. Null where it has one that is written in
- * other characters than its own, as `&#52;111…`: what is put in its place could not be taken back byte for byte.
+ * The values of a text that `eachValue` tells, in the order they stand in. Null where one of them has no place of its own:
+ * it is written in other characters than its own, as `&#52;111…`, or a part of it is a part of another value. What is put
+ * in its place could not be taken back byte for byte.
  */
 export function valueSpans(text: string, kinds: ReadonlySet<ValueKind>): ValueSpan[] | null {
-  if (!mayHoldNumber(text)) return [];
+  const told: { kind: ValueKind; value: string; place: Place | null }[] = [];
+  eachValue(text, (kind, value, place) => told.push({ kind, value, place }));
+  if (told.length === 0) return [];
+  const placeOf = createPlaces(text);
   const spans: ValueSpan[] = [];
-  let rest = text;
-  const take = (found: readonly ValueSpan[]): void => {
-    spans.push(...found);
-    rest = fill(rest, found);
-  };
-  if (text.includes('@'))
-    take(
-      Array.from(rest.matchAll(emailLike))
-        .filter(({ 0: address }) => isAddress(address))
-        .map(({ index, 0: address }) => ({
-          kind: 'email',
-          from: index,
-          to: index + address.replace(sentenceEnd, '').length,
-        })),
-    );
-  rest = fill(rest, idsIn(rest));
-  const ibans: ValueSpan[] = [];
-  replaceIbans(rest, (iban, from) => {
-    ibans.push({ kind: 'iban', from, to: from + iban.length });
-    return iban;
-  });
-  take(ibans);
-  take(cardSpans(rest));
-  if (mayHoldNumber(rest)) {
-    take(ssnSpans(rest, writtenSsn));
-    if (ssnWord.test(rest)) take(ssnSpans(rest, toldSsn));
+  for (const { kind, value: written, place } of told) {
+    const value = kind === 'email' ? written.replace(sentenceEnd, '') : written;
+    const found = place && placeOf({ from: place.from, to: place.to - (written.length - value.length) });
+    const isHere = found !== null && isWritten(kind, value, text.slice(found.from, found.to));
+    if (isHere) spans.push({ kind, ...found });
+    else if (kinds.has(kind)) return null;
   }
-  const left = mayHoldValueIn(rest) ? heldValues(rest) : {};
-  if ([...kinds].some((kind) => left[kind] !== undefined)) return null;
-  return spans.filter(({ kind }) => kinds.has(kind)).sort((a, b) => a.from - b.from);
+  spans.sort((a, b) => a.from - b.from);
+  const isApart = spans.every(({ kind, from }, at) => {
+    const before = spans[at - 1];
+    return before === undefined || before.to <= from || !(kinds.has(kind) || kinds.has(before.kind));
+  });
+  return isApart ? spans.filter(({ kind }) => kinds.has(kind)) : null;
 }
 
-function cardSpans(text: string): ValueSpan[] {
-  const cards: ValueSpan[] = [];
-  for (const { index, 0: run } of text.matchAll(digitRun))
-    someCard(run, 'issued', (_, first, end, at) => {
-      const from = index + (at[first] ?? 0);
-      // One that begins in the last digits of another stays, and is found to be left.
-      if (from >= (cards.at(-1)?.to ?? 0))
-        cards.push({ kind: 'card', from, to: index + (at[end - 1] ?? 0) + 1 });
-      return false;
-    });
-  return cards;
-}
+const isWritten = (kind: ValueKind, value: string, written: string): boolean =>
+  written === value || (kind !== 'email' && bareOf(written) === bareOf(value));
 
-const ssnSpans = (text: string, written: RegExp): ValueSpan[] =>
-  Array.from(text.matchAll(written))
-    .filter(({ 0: ssn }) => isPossibleSsn(ssn.replaceAll(/[^0-9]/g, '')))
-    .map(({ index, 0: ssn }) => ({ kind: 'ssn', from: index, to: index + ssn.length }));
+const bareOf = (text: string): string => text.replaceAll(/[^A-Za-z0-9]/g, '');
+
+/** A letter with the marks on it becomes one sign of the plain text, or none, or several. */
+const signs = /\P{M}\p{M}*|\p{M}+/gu;
+
+/** Where a place of the plain text is in the text; null where it begins or ends within a sign. */
+function createPlaces(text: string): (place: Place) => Place | null {
+  const plain = plainText(text);
+  if (plain === text) return (place) => place;
+  const begins = new Map<number, number>();
+  const ends = new Map([[0, 0]]);
+  let made = '';
+  for (const { index, 0: sign } of text.matchAll(signs)) {
+    begins.set(made.length, index);
+    made += plainText(sign);
+    if (!ends.has(made.length)) ends.set(made.length, index + sign.length);
+  }
+  if (made !== plain) return () => null;
+  return (place) => {
+    const from = begins.get(place.from);
+    const to = ends.get(place.to);
+    return from === undefined || to === undefined ? null : { from, to };
+  };
+}

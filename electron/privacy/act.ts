@@ -49,6 +49,8 @@ export type CleartextAct =
       readonly action: 'Reveal';
       /** Which value: the same one is not revealed again while it is shown. */
       readonly subject: string;
+      /** How many values the text holds that is revealed. One, if absent. */
+      readonly values?: number;
     })
   | (Act & { readonly action: 'Copy' })
   | (Act & {
@@ -100,7 +102,7 @@ export const environmentsOf = (act: CleartextAct): readonly string[] =>
 export function countedOf(act: CleartextAct, expressions: readonly string[]): Counted {
   switch (act.action) {
     case 'Reveal':
-      return { reveals: 1 };
+      return { reveals: act.values ?? 1 };
     case 'Copy':
       return { copies: 1 };
     case 'Export':
@@ -118,6 +120,7 @@ export function countedOf(act: CleartextAct, expressions: readonly string[]): Co
 export function valuesOf(act: CleartextAct): number {
   switch (act.action) {
     case 'Reveal':
+      return act.values ?? 1;
     case 'Copy':
       return 1;
     case 'Export':

@@ -231,7 +231,7 @@ export const batchMessages = {
     ),
   'value.spelled-inside': () =>
     message(
-      'A value in the text is written in signs that stand for others. It could not be put back as it was, so nothing of the text was sent.',
+      'The text could not be put back as it was: a value in it is written in signs that stand for others or runs into another value, or its encoding writes a character in two ways. Nothing of it was sent.',
       'Correct it in the file.',
     ),
   'value.mark-broken': () =>
@@ -255,10 +255,14 @@ export const batchMessages = {
     ),
   'plan.inside': (f) =>
     message(
-      f.definition === undefined
-        ? 'Values inside texts can be tokenized and detokenized, each kind by a definition of its own.'
-        : `Definition ${f.definition} does not take the values it is chosen for.`,
-      'Choose other definitions, or plan the column as whole values.',
+      f.definition !== undefined
+        ? `Definition ${f.definition} does not take the values it is chosen for.`
+        : f.subject !== undefined
+          ? `The encoding ${f.subject} has not all characters of the marks.`
+          : 'Values inside texts can be tokenized and detokenized, each kind by a definition of its own.',
+      f.subject === undefined
+        ? 'Choose other definitions, or plan the column as whole values.'
+        : 'Choose other marks.',
     ),
   'plan.tokens-again': (f) =>
     message(

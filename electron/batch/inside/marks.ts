@@ -34,7 +34,7 @@ export function findCleartext(
   text: string,
   { kinds, marks }: { readonly kinds: ReadonlySet<ValueKind>; readonly marks: Marks },
 ): Outcome<InsideValue[]> {
-  if (text.search(headOf(marks)) >= 0) return failed('value.marks-inside');
+  if (text.includes(marks.open) && text.search(headOf(marks)) >= 0) return failed('value.marks-inside');
   const spans = valueSpans(text, kinds);
   if (spans === null) return failed('value.spelled-inside');
   return done(
@@ -48,6 +48,7 @@ export function findCleartext(
 /** The tokens between marks. Failure: value.mark-broken. */
 export function findTokens(text: string, marks: Marks): Outcome<InsideValue[]> {
   const found: InsideValue[] = [];
+  if (!text.includes(marks.open)) return done(found);
   for (const { index, 0: begin, 1: kind } of text.matchAll(headOf(marks))) {
     // Within the token of another.
     if (index < (found.at(-1)?.to ?? 0)) return failed('value.mark-broken');
@@ -79,16 +80,16 @@ export function putTokens(
     return `${marks.open}${kind}${shown}:${tokens[at] ?? ''}${marks.close}`;
   });
   if (marked === null) return failed('value.mark-broken');
-  // What can't be found again would be lost.
+  // What can't be found again, or would not come back as it was, would be lost.
   const again = findTokens(marked, marks);
-  const isSame =
+  const isFound =
     again.ok &&
     again.value.length === values.length &&
-    again.value.every(({ sent, form, kind }, at) => {
-      const value = values[at];
-      return sent === tokens[at] && form === value?.form && kind === value.kind;
-    });
-  return isSame ? done(marked) : failed('value.mark-broken');
+    again.value.every(({ sent, kind }, at) => sent === tokens[at] && kind === values[at]?.kind);
+  if (!isFound) return failed('value.mark-broken');
+  const cleartexts = values.map(({ sent }) => sent);
+  const back = putCleartext(marked, again.value, cleartexts);
+  return back.ok && back.value === text ? done(marked) : failed('value.mark-broken');
 }
 
 /** The text with each value as it stood in place of its mark. Failure: value.mark-broken, where a form is not of its value. */
@@ -104,6 +105,7 @@ export function putCleartext(
   return written === null ? failed('value.mark-broken') : done(written);
 }
 
+/** Null where one can't be replaced, or begins within another. */
 function replaceSpans(
   text: string,
   values: readonly InsideValue[],
@@ -113,7 +115,7 @@ function replaceSpans(
   let end = 0;
   for (const [at, value] of values.entries()) {
     const part = by(value, at);
-    if (part === null) return null;
+    if (part === null || value.from < end) return null;
     changed += text.slice(end, value.from) + part;
     end = value.to;
   }

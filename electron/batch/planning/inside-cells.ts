@@ -1,8 +1,9 @@
-import { done, type Outcome } from '../../contract/errors.ts';
-import { maskCell } from '../../masking/masking.ts';
+import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { countValues } from '../../masking/find-values.ts';
+import { mask, maskCell } from '../../masking/masking.ts';
 import { cleartext, openCleartext, openToken, type Cleartext } from '../../util/cleartext.ts';
 import type { ColumnWork, InsideWork, ValueWork } from './column-work.ts';
-import { fits } from '../reading/fit.ts';
+import { fits, isScientific } from '../reading/fit.ts';
 import { findCleartext, findTokens, type InsideValue, putCleartext, putTokens } from '../inside/marks.ts';
 
 /** A value that is sent, with what is done with it; of one inside a text also where it stands. */
@@ -20,11 +21,13 @@ export interface InsideCell {
 
 type InsideColumn = Pick<ColumnWork, 'plan'> & { readonly inside: InsideWork };
 
-/** The values that a text sends. Failures: value.marks-inside, value.spelled-inside, value.mark-broken. */
+/** The values that a text sends. Failures: value.marks-inside, value.spelled-inside, value.mark-broken, value.unfit. */
 export function findInside(cell: Cleartext, { plan, inside }: InsideColumn): Outcome<InsideCell> {
   const text = openCleartext(cell);
   const { marks, works } = inside;
   const kinds = new Set(works.keys());
+  // A card of which a spreadsheet left fifteen digits.
+  if (isScientific(text) && (kinds.has('card') || kinds.has('ssn'))) return failed('value.unfit');
   const found =
     plan.operation === 'tokenize' ? findCleartext(text, { kinds, marks }) : findTokens(text, marks);
   if (!found.ok) return found;
@@ -65,6 +68,14 @@ export function fittingValues(
     ? values.value.values
     : null;
 }
+
+/** What the window and a file see of a text that may hold values. */
+export const hideText = (cell: Cleartext): string =>
+  isScientific(cell) ? mask('text', cell) : maskCell(cell);
+
+/** As how many values in clear a cell counts: a text as all that it holds, whether they were sent or not. */
+export const sizeOfCell = (one: Pick<ColumnWork, 'inside'>, cell: Cleartext): number =>
+  one.inside === undefined ? 1 : Math.max(1, countValues(cell));
 
 export const isInside = <T extends ColumnWork>(one: T): one is T & InsideColumn => one.inside !== undefined;
 

@@ -1,6 +1,6 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { matchExpression, type MatchExpression } from '../../contract/match-expression.ts';
-import type { ColumnPlan, Notice, Plan, PolicyChange } from '../../contract/models/batch.ts';
+import type { ColumnPlan, Encoding, Notice, Plan, PolicyChange } from '../../contract/models/batch.ts';
 import type { Connections } from '../../connections/store.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import { columnOperations, givenBy } from '../../contract/operations.ts';
@@ -8,13 +8,14 @@ import { definedAs, type ValueKind, valueKinds } from '../../contract/value-kind
 import { openToken, type Cleartext } from '../../util/cleartext.ts';
 import { mask, maskAgain, maskCell } from '../../masking/masking.ts';
 import { batchCall } from '../../service/service-client.ts';
+import { codecOf } from '../reading/encodings.ts';
 import type { Format } from '../reading/read-rows.ts';
 import { fieldRule } from '../reading/record-rows.ts';
 import type { Account } from '../storing/job-files.ts';
 import type { Position } from '../storing/journal.ts';
 import type { OpenSource } from '../reading/sources.ts';
 import type { ColumnWork, InsideWork, ValueWork } from './column-work.ts';
-import { showMarked } from './inside-cells.ts';
+import { hideText, showMarked } from './inside-cells.ts';
 
 /** Whether the values of a column go to another connection, in clear in between. */
 export const isMove = ({ values: [{ call }] }: Pick<ColumnWork, 'values'>): boolean =>
@@ -215,7 +216,7 @@ export function inputMask({ plan, kind, inside }: ColumnWork, masked: MaskedColu
 
 /** A cell in clear as a file shows it that is to hold none. */
 export const hideCell = ({ kind, inside }: Pick<ColumnWork, 'kind' | 'inside'>, cell: Cleartext): string =>
-  inside === undefined ? mask(kind, cell) : maskCell(cell);
+  inside === undefined ? mask(kind, cell) : hideText(cell);
 
 /**
  * What the window sees of a source's cell. `isToken`: the service took it for one. That takes no mask off a column which
@@ -234,7 +235,7 @@ export function showInput(
   },
 ): string {
   if (maskedAs !== null) return mask(maskedAs, cell);
-  if (inside !== undefined) return isToken ? showMarked(cell, inside) : maskCell(cell);
+  if (inside !== undefined) return isToken ? showMarked(cell, inside) : hideText(cell);
   return isToken ? openToken(cell) : maskCell(cell);
 }
 
@@ -293,7 +294,7 @@ export function checkPlan(
     if (!connection.policies.includes(column.policy)) {
       return failed('plan.policy-unknown', { policy: column.policy });
     }
-    const inside = checkInside(column, connection);
+    const inside = checkInside(column, connection, plan.reading.encoding);
     if (!inside.ok) return inside;
     if (column.operation === 'translate') {
       const { target } = column;
@@ -334,13 +335,19 @@ function canHoldCases({ reading, columns }: Plan, caseColumn: number, width: num
 }
 
 /** Values inside texts: only where their marks can be made or found, and each kind as a definition that takes it. */
-function checkInside({ operation, definition, inside }: ColumnPlan, connection: Connection): Outcome<null> {
+function checkInside(
+  { operation, definition, inside }: ColumnPlan,
+  connection: Connection,
+  encoding: Encoding,
+): Outcome<null> {
   if (inside === undefined) return done(null);
   const planned = valueKinds.flatMap((kind) => {
     const named = inside.definitions[kind];
     return named === undefined ? [] : [{ kind, named }];
   });
   if (operation !== 'tokenize' && operation !== 'detokenize') return failed('plan.inside');
+  if (!codecOf(encoding).encode(inside.open + inside.close).ok)
+    return failed('plan.inside', { subject: encoding });
   if (planned.every(({ named }) => named !== definition)) return failed('plan.inside');
   for (const { kind, named } of planned) {
     const taken = kindOf(connection, named);

@@ -3,7 +3,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { FailureCode } from '../../contract/errors.ts';
 import { cleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { Encoding, Layout } from '../../contract/models/batch.ts';
-import { codecOf } from './encodings.ts';
+import { codecOf, isMultiByte } from './encodings.ts';
 import type { FieldForm, FindRowsOptions, RowSpans } from './row-kind.ts';
 import { findRows } from './row-spans.ts';
 
@@ -188,6 +188,15 @@ export class Table {
   /** Whether what a cell has is a text: nothing else is ever sent. */
   isText(row: number, column: number): boolean {
     return this.#spans.forms === undefined || this.form(row, column) !== 'other';
+  }
+
+  /** Whether a cell's characters have no other bytes than its own: some encodings have two ways to write one. */
+  isSpelledOneWay(row: number, column: number): boolean {
+    if (this.#isAscii || !isMultiByte(this.encoding)) return true;
+    const bytes = this.#bytes.subarray(this.fieldStart(row, column), this.fieldEnd(row, column));
+    const codec = codecOf(this.encoding);
+    const encoded = codec.encode(codec.decode(bytes).text);
+    return encoded.ok && encoded.bytes.equals(bytes);
   }
 
   /** What stands between two positions, whatever columns it is of. */

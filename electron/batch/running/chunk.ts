@@ -1,5 +1,5 @@
 import { failed, type FailureCode } from '../../contract/errors.ts';
-import { findInside, type InsideCell, isInside, putInside } from '../planning/inside-cells.ts';
+import { findInside, type InsideCell, isInside, putInside, sizeOfCell } from '../planning/inside-cells.ts';
 import { caseFlaw } from '../planning/row-case.ts';
 import type { ColumnWork, ValueWork } from '../planning/column-work.ts';
 import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
@@ -96,6 +96,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       if (!isInside(one)) return unfit;
       const found = findInside(cell, one);
       if (!found.ok) return fixedSlot(rowStates.failed, found.failure.code);
+      if (!table.isSpelledOneWay(r, plan.column)) return fixedSlot(rowStates.failed, 'value.spelled-inside');
       if (found.value.values.some(({ sent, work }) => !fits(sent, work.kind, rule))) return unfit;
       const row = chunk.start.row + r;
       const textSlots = found.value.values.map(({ sent, work }) =>
@@ -134,8 +135,11 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       if (added > 0) coalescers[index]?.addSourceText(chunk.end.offset - chunk.start.offset);
       values += added;
     }
-    const sizeOf = ({ state }: Slot, r: number): number =>
-      state === rowStates.blank ? 0 : (columnTexts?.get(r)?.values.length ?? beforeAll?.sizes?.[r] ?? 1);
+    const sizeOf = ({ state }: Slot, r: number): number => {
+      if (state === rowStates.blank) return 0;
+      const known = columnTexts?.get(r)?.values.length ?? beforeAll?.sizes?.[r];
+      return known ?? (flaws.has(r) ? 1 : sizeOfCell(one, table.value(r, plan.column)));
+    };
     texts.push(columnTexts === null ? null : { byRow: columnTexts, sizes: slots.map(sizeOf) });
     return slots;
   });

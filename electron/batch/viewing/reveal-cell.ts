@@ -8,6 +8,7 @@ import { requestIdOf, rowStates } from '../storing/results.ts';
 import { tokensOf } from './cell-tokens.ts';
 import { showCell, type LoadedChunk, type View } from './result-rows.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
+import { sizeOfCell } from '../planning/inside-cells.ts';
 import { columnName } from '../planning/disclosed.ts';
 import { caseOfRow } from '../planning/row-case.ts';
 import { yieldsCleartext } from '../planning/plan.ts';
@@ -55,6 +56,7 @@ export async function revealCell(
     ...(mapped !== undefined && { policy: mapped.policy, definition: mapped.definition }),
     job: spec.jobId,
     note,
+    ...(found.work !== null && { values: sizeOfCell(found.work.one, found.cleartext) }),
     tokens: tokens.value,
     grounds: { ...grounds, caseReference: ofRow.value },
     approvedJob: spec.jobId,

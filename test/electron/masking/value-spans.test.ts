@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ValueKind } from '../../../electron/contract/value-kinds.ts';
+import { eachValue } from '../../../electron/masking/find-values.ts';
+import { maskCell } from '../../../electron/masking/masking.ts';
 import { valueSpans } from '../../../electron/masking/value-spans.ts';
+import { createNotes, seeded } from '../../support/notes.ts';
 
 const all: ReadonlySet<ValueKind> = new Set(['card', 'ssn', 'iban', 'email']);
 const found = (text: string, kinds = all): [string, string][] | null =>
@@ -46,6 +49,84 @@ describe('where values stand in a text', () => {
     'has no positions for what is spelled: %s',
     (text) => {
       expect(found(text)).toBeNull();
+    },
+  );
+
+  it.each([
+    // An SSN whose last digits are a card's first ones.
+    'x 328-53-5204 5187 0976 5964 6756',
+    'a.b@bank.example4111 1111 1111 1111',
+    'IBAN GB44 WEST 1234 56, anna@bank.example called 4111 1111 1111 1111 4',
+  ])('never stand within each other: %s', (text) => {
+    const spans = valueSpans(text, all);
+    for (const [at, { from }] of (spans ?? []).entries())
+      expect(from).toBeGreaterThanOrEqual(spans?.[at - 1]?.to ?? 0);
+  });
+
+  it('are none where one runs into another, of the wanted kinds', () => {
+    expect(found('x 328-53-5204 5187 0976 5964 6756')).toBeNull();
+    expect(found('x 328-53-5204 5187 0976 5964 6756', new Set(['ssn']))).toBeNull();
+    expect(found('x 328-53-5204 5187 0976 5964 6756', new Set(['email']))).toEqual([]);
+    expect(found('a.b@bank.example4111 1111 1111 1111')).toBeNull();
+  });
+
+  it.each([
+    'card 4111\u00a01111 1111 1111…',
+    '№ 7: 4111\u200b111111111111 ½',
+    'ﬁle Zu\u0308rich 4111111111111111',
+  ])('are found beside signs that have another form: %s', (text) => {
+    expect(found(text)).toEqual([['card', /4.*1/.exec(text)?.[0]]]);
+  });
+
+  const notes = createNotes(11);
+  const random = seeded(12);
+  const pieces = [
+    '',
+    '',
+    ' ',
+    ',',
+    'x',
+    '-',
+    'SSN no',
+    ' social x',
+    '7',
+    '£',
+    '\u00a0',
+    'ü',
+    '4111111111111111',
+    'b@c.example',
+  ];
+  const joined = (): string =>
+    Array.from({ length: 3 }, () => {
+      const { text, values } = notes.next();
+      const { value } = values[Math.floor(random() * values.length)] ?? { value: text.slice(0, 20) };
+      return value + (pieces[Math.floor(random() * pieces.length)] ?? '');
+    }).join('');
+
+  it('are those that are counted, each with its place, or none', () => {
+    for (let round = 0; round < 5_000; round++) {
+      const text = joined();
+      let told = 0;
+      eachValue(text, () => told++);
+      const spans = valueSpans(text, all);
+      if (spans !== null) expect([text, spans.length]).toEqual([text, told]);
+    }
+  });
+
+  it('are masked wherever they are found', () => {
+    const named = ['SSN no. x123456789 bad', 'ok SSN nox536221234', 'social security abc 536221234'];
+    for (const text of named) expect(found(text)).toHaveLength(1);
+    for (const text of [...named, ...Array.from({ length: 3_000 }, joined)]) {
+      const shown = maskCell(text);
+      for (const { from, to } of valueSpans(text, all) ?? [])
+        expect([text, shown.includes(text.slice(from, to))]).toEqual([text, false]);
+    }
+  });
+
+  it.each(['@ ' + '-'.repeat(100_000), '@ a' + '+-'.repeat(50_000), '@ ' + 'a='.repeat(50_000)])(
+    'are looked for in a time that grows with the text (%#)',
+    (text) => {
+      expect(found(text)).toEqual([]);
     },
   );
 });

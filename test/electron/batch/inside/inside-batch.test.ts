@@ -1,8 +1,8 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { done } from '../../../../electron/contract/errors.ts';
-import type { ColumnPlan, Job } from '../../../../electron/contract/models/batch.ts';
+import type { ColumnPlan, Encoding, Job } from '../../../../electron/contract/models/batch.ts';
 import { findCleartext } from '../../../../electron/batch/inside/marks.ts';
 import { usualMarks, valueKinds } from '../../../../electron/contract/value-kinds.ts';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
@@ -154,6 +154,74 @@ describe('values inside the texts of a column', () => {
     expect(await write(job, 'cleartext')).toBe(csv([`${card} and 5500000000000004`, 'no mark']));
     expect(app.audit.ends.at(-1)).toMatchObject({ values: 2 });
     expect(await write(job, 'masked')).not.toMatch(/5500000000000004|4111 1111/);
+  });
+
+  it('count where a text is not taken apart: all that it holds', async () => {
+    const job = await run(csv([`[[card x]] ${card} / 5500 0000 0000 0004 / a.b@bank.example`]), [
+      inside('tokenize'),
+    ]);
+    expect(job).toMatchObject({ tally: { failed: 1 }, values: { all: 3, failed: 3 } });
+    expect(app.service.sent).toEqual([]);
+    await app.export(job.jobId, { content: 'cleartext', rows: 'failed' });
+    expect(app.audit.ends.at(-1)).toMatchObject({ values: 3 });
+  });
+
+  it('are as many values as they are, where the text is revealed', async () => {
+    const job = await run(csv([`${card} and a.b@bank.example`]), [inside('tokenize')]);
+    const grounds = { reason: 'Chargeback', caseReference: '', xorKey: 'ab'.repeat(16) };
+    valueOf(await app.batch['batch.reveal']({ ...grounds, jobId: job.jobId, row: 1, column: 1 }));
+    expect(app.audit.intents.at(-1)).toMatchObject({ action: 'Reveal', values: 2 });
+  });
+
+  it.each(['4.01288888888188E+15', '5.36221234E+8'])(
+    'are none in a number that a spreadsheet rounded: %s is not sent, and hidden',
+    async (text) => {
+      const job = await run(csv([text]), [inside('tokenize')]);
+      expect(job).toMatchObject({ tally: { failed: 1 }, failures: [{ code: 'value.unfit' }] });
+      expect(await shownNote(job)).toBe('•'.repeat(text.length));
+      expect(await write(job, 'tokens')).not.toContain(text);
+    },
+  );
+
+  it.each<[encoding: Encoding, bytes: number[]]>([
+    ['shift_jis', [0x87, 0x90]],
+    ['big5', [0xf9, 0xf9]],
+    ['gb18030', [0x80]],
+  ])('leave a text alone of which %s has other bytes as well', async (encoding, bytes) => {
+    const path = await app.write('in.csv', '');
+    const cell = (more: Buffer): Buffer => Buffer.concat([more, Buffer.from(` ${card}`)]);
+    const content = Buffer.concat([
+      Buffer.from('id,note\r\n1,'),
+      cell(Buffer.from(bytes)),
+      Buffer.from('\r\n2,'),
+      cell(Buffer.alloc(0)),
+      Buffer.from('\r\n'),
+    ]);
+    writeFileSync(path, content);
+    const plan = planOf([inside('tokenize')], { delimiter: ',', encoding });
+    const job = await app.run(await app.open(path), plan);
+    expect(job).toMatchObject({
+      tally: { ok: 1, failed: 1 },
+      failures: [{ code: 'value.spelled-inside', count: 1, firstRow: 1 }],
+    });
+  });
+
+  it('are no plan where the encoding has not all signs of the marks', async () => {
+    const sourceId = await app.open(await app.write('in.csv', csv([card])));
+    const marks = { open: '«', close: '»', definitions };
+    const plan = planOf([inside('tokenize', { inside: marks })], { delimiter: ',', encoding: 'shift_jis' });
+    const refused = await app.batch['batch.start']({ sourceId, plan, grounds: null });
+    expect(refused).toMatchObject({ failure: { code: 'plan.inside', subject: 'shift_jis' } });
+  });
+
+  it('come back whole where what stands before them could be a part of them', async () => {
+    const texts = [
+      'IBAN GB44 WEST 1234 56, anna@bank.example called',
+      'MT89 MALT 0110, a@b.ch, 1234 5MTL CAST 001S to be refunded',
+    ];
+    const job = await run(csv(texts), [inside('tokenize')]);
+    const back = await run(await write(job, 'tokens'), [inside('detokenize')], 'back.csv');
+    expect(await write(back, 'cleartext')).toBe(csv(texts));
   });
 
   it('stay where their marks are of kinds that are not chosen', async () => {
