@@ -17,9 +17,9 @@ export function mask(kind: DefinitionKind, value: Cleartext | string): string {
   const cleartext = openCleartext(value);
   switch (kind) {
     case 'card':
-      return maskCard(cleartext);
+      return maskDigits(cleartext, endsOfCard);
     case 'ssn':
-      return maskDigits(cleartext, (digits) => (digits === 9 ? [0, 4] : [0, 0]));
+      return maskDigits(cleartext, endsOfSsn);
     case 'email':
       return maskEmail(cleartext);
     case 'text':
@@ -27,20 +27,36 @@ export function mask(kind: DefinitionKind, value: Cleartext | string): string {
   }
 }
 
+type Ends = readonly [first: number, last: number];
+const none: Ends = [0, 0];
+const lastFour: Ends = [0, 4];
+const sixAndFour: Ends = [6, 4];
+
 /** Below 15 digits, first six and last four together would leave too few to guess, one of them Luhn's. */
-function maskCard(cleartext: string): string {
-  return maskDigits(cleartext, (digits) => {
-    if (digits >= 15 && digits <= 19) return [6, 4];
-    if (digits >= 10 && digits < 15) return [0, 4];
-    return [0, 0];
-  });
+function endsOfCard(digits: number): Ends {
+  if (digits >= 15 && digits <= 19) return sixAndFour;
+  return digits >= 10 && digits < 15 ? lastFour : none;
+}
+
+const endsOfSsn = (digits: number): Ends => (digits === 9 ? lastFour : none);
+
+/**
+ * How many units `mask` shows at the beginning and at the end of a text of plain ASCII, and hides all others, by how many of
+ * them are digits, spaces and hyphens. Null where it shows others too.
+ */
+export function shownEnds(
+  kind: DefinitionKind,
+  { length, digits, joints }: { readonly length: number; readonly digits: number; readonly joints: number },
+): Ends | null {
+  if (kind === 'text') return none;
+  if (kind === 'email') return null;
+  if (digits + joints < length) return none;
+  if (joints > 0) return null;
+  return kind === 'card' ? endsOfCard(digits) : endsOfSsn(digits);
 }
 
 /** Shows that many first and last digits and the separators; anything but digits, spaces and hyphens hides all. */
-function maskDigits(
-  cleartext: string,
-  shown: (digits: number) => readonly [first: number, last: number],
-): string {
+function maskDigits(cleartext: string, shown: (digits: number) => Ends): string {
   if (!/^[0-9 -]*$/.test(cleartext)) return hide(cleartext);
   const digits = cleartext.replaceAll(/[ -]/g, '').length;
   const [first, last] = shown(digits);
@@ -65,7 +81,8 @@ function maskEmail(cleartext: string): string {
   return `${letters[0] ?? ''}${dot.repeat(letters.length - 1)}@${domain}`;
 }
 
-const hide = (text: string) => dot.repeat(Array.from(text).length);
+const hide = (text: string) => dot.repeat(hasSurrogate.test(text) ? Array.from(text).length : text.length);
+const hasSurrogate = /[\ud800-\udfff]/;
 
 /**
  * Digits with up to six characters between two of them that are no letters, or a letter that stands for a dash. Of these up

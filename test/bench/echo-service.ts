@@ -5,9 +5,11 @@ import { createAuthority } from '../faults/certificates.ts';
 /**
  * A service in a process of its own that gives every element back as its result but for the first character, as cheaply
  * as it can: it must not be what is measured. The same value again would be a failure. Prints its address and its authority
- * as one line of JSON, and answers GET with what it was sent so far. With an argument it refuses so many elements of ten.
+ * as one line of JSON, and answers GET with what it was sent so far. With an argument it refuses so many elements of ten; with a
+ * second one that is the character.
  */
 const refusedOfTen = Number(process.argv[2] ?? 0);
+const first = (process.argv[3] ?? '~').charCodeAt(0);
 const authority = await createAuthority();
 const { cert, key } = await authority.sign();
 const before = Buffer.from('"elements":');
@@ -17,7 +19,7 @@ let requests = 0;
 /** In place: each value begins with a character that no value of the benches begins with. */
 function changeValues(elements: Buffer): Buffer {
   for (let at = elements.indexOf(value); at >= 0; at = elements.indexOf(value, at + value.length))
-    elements[at + value.length] = 0x7e;
+    elements[at + value.length] = first;
   return elements;
 }
 
@@ -29,7 +31,7 @@ function refuseSome(elements: Buffer): Buffer {
       asked.map(({ RefId, Value }) =>
         elementsSeen++ % 10 < refusedOfTen
           ? { RefId, Error: 'TokenInvalid' }
-          : { RefId, Value: `~${Value.slice(1)}` },
+          : { RefId, Value: `${String.fromCharCode(first)}${Value.slice(1)}` },
       ),
     ),
   );

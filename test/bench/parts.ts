@@ -14,12 +14,16 @@ export async function runPart<T>(name: string, ...args: string[]): Promise<T> {
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as T;
 }
 
-/** With a service in a process of its own that gives back what it gets, or refuses so many values of ten. */
+/**
+ * With a service in a process of its own that gives back what it gets but for the first character, or refuses so many values
+ * of ten. `first`: what it puts there.
+ */
 export async function withEcho<T>(
   act: (url: string, ca: string) => Promise<T>,
   refusedOfTen = 0,
+  first = '~',
 ): Promise<T> {
-  const service = spawn(process.execPath, [part('echo-service.ts'), String(refusedOfTen)], {
+  const service = spawn(process.execPath, [part('echo-service.ts'), String(refusedOfTen), first], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   try {

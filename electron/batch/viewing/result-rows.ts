@@ -29,13 +29,14 @@ export interface Needed {
   readonly columns?: number | undefined;
 }
 
-const maxLength = 500;
+/** Of a cell the window shows so much. */
+export const maxLength = 500;
 const maxCellsOfFlawedRow = 1_100;
 
 type Cell = ResultRow['cells'][number];
 
 /** One column as the window shows it: the source's, then the results that go beside theirs. */
-interface ShownColumn {
+export interface ShownColumn {
   readonly source: number;
   /** Of what the source has, all of it; null where a cell says itself what to hide. */
   readonly maskedAs: DefinitionKind | null;
@@ -55,7 +56,7 @@ interface ShownColumn {
 
 const shownColumns = new WeakMap<View, readonly ShownColumn[]>();
 
-function columnsOf(view: View): readonly ShownColumn[] {
+export function columnsOf(view: View): readonly ShownColumn[] {
   const known = shownColumns.get(view);
   if (known !== undefined) return known;
   const columns = Array.from({ length: view.width }, (_, source): ShownColumn => {

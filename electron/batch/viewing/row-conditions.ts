@@ -2,6 +2,7 @@ import creditCardType from 'credit-card-type';
 import type { RowCondition } from '../../contract/models/rows.ts';
 import { codeOfRow, type ChunkResults } from '../storing/results.ts';
 import { countColumns, showCell, type LoadedChunk, type View } from './result-rows.ts';
+import { cellEnd, createShownText, hiddenSign, markRows, shownTexts, type ShownText } from './shown-text.ts';
 
 export type RowTest = (loaded: LoadedChunk, index: number) => boolean;
 
@@ -14,16 +15,110 @@ export function compileConditions(where: readonly RowCondition[], view: View): R
     if (test === 'failed') return failedTest(column, text, view);
     const matches = textTest(test, text);
     const isOfValue = test === 'length' || test === 'brand';
-    return (loaded, index) => {
+    const ofCell = (loaded: LoadedChunk, index: number): boolean => {
       // Which of its fields is the column's is not known: it is found by its text, and counted with no value.
       if (isOfValue && flawOf(loaded.results, index) !== null) return false;
       const cell = showCell(loaded, index, view, column);
       // Its reason stands there instead of its text.
       return cell.state !== 'failed' && matches(cell.text);
     };
+    return testOfChunks(view, [column], { mark: markerOf(test, text), ofCell });
   });
+  const [only] = tests;
+  if (only !== undefined && tests.length === 1) return only;
   return (loaded, index) => tests.every((test) => test(loaded, index));
 }
+
+/** Whether a row has a cell whose text contains this. */
+export function findTest(view: View, text: string): RowTest {
+  const columns = Array.from({ length: countColumns(view) }, (_, column) => column);
+  const matches = textTest('contains', text);
+  const ofCell = (loaded: LoadedChunk, index: number, column: number): boolean => {
+    const cell = showCell(loaded, index, view, column);
+    return cell.state !== 'failed' && matches(cell.text);
+  };
+  return testOfChunks(view, columns, { mark: markerOf('contains', text), ofCell });
+}
+
+/** Marks the rows of a shown text that pass; those with cells beside it are looked at again. */
+type Marker = (shown: ShownText, marks: Uint8Array) => void;
+
+/**
+ * A test of rows that goes through the shown text of a chunk when it is asked for the first of its rows, and looks at other
+ * cells one by one.
+ */
+function testOfChunks(
+  view: View,
+  columns: readonly number[],
+  {
+    mark,
+    ofCell,
+  }: {
+    readonly mark: Marker | null;
+    readonly ofCell: (loaded: LoadedChunk, index: number, column: number) => boolean;
+  },
+): RowTest {
+  if (mark === null) return (loaded, index) => columns.some((column) => ofCell(loaded, index, column));
+  const makers = columns.length === 1 ? [createShownText(view, columns)] : shownTexts(view, columns);
+  let current: LoadedChunk | null = null;
+  let texts: readonly ShownText[] = [];
+  let marks = new Uint8Array(1_024);
+  return (loaded, index) => {
+    if (loaded !== current) {
+      current = loaded;
+      const { count } = loaded.chunk.table;
+      if (marks.length < count) marks = new Uint8Array(count * 2);
+      marks.fill(0, 0, count);
+      texts = makers.map((make) => make(loaded));
+      for (const shown of texts) mark(shown, marks);
+    }
+    if (marks[index] === 1) return true;
+    for (const { others, firstOthers } of texts) {
+      const end = firstOthers[index + 1] ?? 0;
+      for (let at = firstOthers[index] ?? 0; at < end; at++)
+        if (ofCell(loaded, index, others[at] ?? 0)) return true;
+    }
+    return false;
+  };
+}
+
+/** Null where cells that are empty pass as well. */
+function markerOf(test: Exclude<RowCondition['test'], 'failed'>, text: string): Marker | null {
+  if (test === 'length') return lengthMarker(Number(text));
+  if (test === 'brand') return brandMarker(text);
+  const spellings = [...spellingsOf(text)];
+  if (spellings.includes('')) return null;
+  const end = String.fromCharCode(cellEnd);
+  const before = test === 'begins' || test === 'equals' ? end : '';
+  const behind = test === 'ends' || test === 'equals' ? end : '';
+  const needles = spellings
+    // eslint-disable-next-line no-control-regex -- what may be in such a text
+    .filter((spelling) => /^[\x02-\x7f•]*$/.test(spelling))
+    .map((spelling) => before + spelling.replaceAll('•', String.fromCharCode(hiddenSign)) + behind);
+  return (shown, marks) => {
+    markRows(shown, needles, marks);
+  };
+}
+
+const lengthMarker =
+  (length: number): Marker =>
+  ({ rowEnds }, marks) => {
+    let start = 1;
+    for (const [row, end] of rowEnds.entries()) {
+      if (length > 0 && end - 1 - start === length) marks[row] = 1;
+      start = end;
+    }
+  };
+
+const brandMarker =
+  (brand: string): Marker =>
+  ({ bytes, rowEnds }, marks) => {
+    let start = 1;
+    for (const [row, end] of rowEnds.entries()) {
+      if (end - start > 6 && cardBrand(bytes.toString('latin1', start, start + 6)) === brand) marks[row] = 1;
+      start = end;
+    }
+  };
 
 /** A cell whose text contains this, anywhere in a row; -1 where none does. */
 export function findInRow(loaded: LoadedChunk, index: number, view: View, matches: TextTest): number {
@@ -44,8 +139,7 @@ export type TextTest = (shown: string) => boolean;
  */
 export function textTest(test: Exclude<RowCondition['test'], 'failed'>, text: string): TextTest {
   const typed = text.toLowerCase();
-  const dotted = typed.replaceAll('*', '•');
-  const spellings = new Set([typed, dotted, /^[\d• ]+$/.test(dotted) ? dotted.replaceAll(' ', '') : dotted]);
+  const spellings = spellingsOf(text);
   // Most masks are compared with digits; lower case costs more than the comparison.
   const hasCase = typed.toUpperCase() !== typed;
   const any = (compare: (shown: string, wanted: string) => boolean): TextTest => {
@@ -71,6 +165,12 @@ export function textTest(test: Exclude<RowCondition['test'], 'failed'>, text: st
     case 'brand':
       return (shown) => cardBrand(shown) === text;
   }
+}
+
+function spellingsOf(text: string): ReadonlySet<string> {
+  const typed = text.toLowerCase();
+  const dotted = typed.replaceAll('*', '•');
+  return new Set([typed, dotted, /^[\d• ]+$/.test(dotted) ? dotted.replaceAll(' ', '') : dotted]);
 }
 
 /** In code points, as a mask is long. */

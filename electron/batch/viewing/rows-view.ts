@@ -12,7 +12,7 @@ import type {
 import { neutralise } from '../../storage/csv.ts';
 import { indexOfRow } from '../storing/result-store.ts';
 import { rowStates } from '../storing/results.ts';
-import { compileConditions, findInRow, textTest, type RowTest } from './row-conditions.ts';
+import { compileConditions, findInRow, findTest, textTest, type RowTest } from './row-conditions.ts';
 import { inSlices, lookAtRows, rowsPerSlice, type JobRows, type LookOptions } from './look-at-rows.ts';
 import { profileColumn } from './column-profile.ts';
 import { createRowSorter } from './row-order.ts';
@@ -292,12 +292,12 @@ async function findAll(
   text: string,
   look: LookOptions,
 ): Promise<Outcome<RowList>> {
-  const matches = textTest('contains', text);
+  const meets = findTest(rows.view, text);
   const hits = new Uint8Array(Math.ceil(((rows.entries.at(-1)?.end.row ?? 0) + 1) / 8));
   const looked = await lookAtRows(
     rows,
     (loaded, index) => {
-      if (findInRow(loaded, index, rows.view, matches) < 0) return;
+      if (!meets(loaded, index)) return;
       const row = loaded.chunk.start.row + index;
       hits[row >> 3] = (hits[row >> 3] ?? 0) | (1 << (row & 7));
     },

@@ -1,0 +1,327 @@
+import { isAscii } from 'node:buffer';
+import type { DefinitionKind } from '../../contract/models/connection.ts';
+import { givenBy } from '../../contract/operations.ts';
+import { mayBeSpelled, minDigits, shownEnds } from '../../masking/masking.ts';
+import { openCleartext } from '../../util/cleartext.ts';
+import { twiceAsLong } from '../reading/scan-arrays.ts';
+import { rowStates } from '../storing/results.ts';
+import { columnsOf, maxLength, type LoadedChunk, type View } from './result-rows.ts';
+
+/**
+ * What the window sees of a chunk's cells, as one text: to go through it takes a fraction of the time that a text for each
+ * cell takes. It is made without knowing what is looked for, and has nothing but what is shown, so that neither an answer
+ * nor the time it takes tells what is behind a mask.
+ */
+export interface ShownText {
+  /**
+   * Cells row after row, with `cellEnd` before the first and behind each, and `hiddenSign` for each sign of a mask. Good until the
+   * next chunk.
+   */
+  readonly bytes: Buffer;
+  /** Where each row's cells end, the last `cellEnd` included. */
+  readonly rowEnds: Int32Array;
+  /** The columns of row `n` that are not in `bytes` are `others[firstOthers[n]]` to before `others[firstOthers[n + 1]]`. */
+  readonly others: Int32Array;
+  readonly firstOthers: Int32Array;
+}
+
+export const cellEnd = 0;
+export const hiddenSign = 1;
+
+const quoteSign = 0x22;
+
+/* What a unit is, as bits that are counted and bits that are joined. */
+const digit = 1;
+const joint = 1 << 10;
+const counted = digit | joint;
+/** No ASCII, or a sign of this text itself. */
+const foreign = 1 << 20;
+const quote = 1 << 21;
+/** May spell another sign, of which a number is made. */
+const spelled = 1 << 22;
+
+const unitBits = Int32Array.from({ length: 256 }, (_, unit) => bitsOf(unit));
+
+function bitsOf(unit: number): number {
+  if (unit >= 0x80 || unit === cellEnd || unit === hiddenSign) return foreign;
+  if (unit >= 0x30 && unit <= 0x39) return digit;
+  if (unit === 0x20 || unit === 0x2d) return joint;
+  if (unit === quoteSign) return quote;
+  return mayBeSpelled(unit) ? spelled : 0;
+}
+
+/** A column whose cells can be shown from their units alone. */
+interface PlainColumn {
+  /** The column of the source, or else the one of the results. */
+  readonly source: number;
+  readonly result: number | null;
+  /** As what it is masked; null where it is not. */
+  readonly kind: DefinitionKind | null;
+  /** The result that tells that the source has a token. */
+  readonly tokenOf: number | null;
+}
+
+function plainColumn(view: View, column: number): PlainColumn | null {
+  const shown = columnsOf(view)[column];
+  if (shown === undefined || shown.inside !== undefined) return null;
+  const { source, maskedAs, tokenOf, work } = shown;
+  if (work === null) return { source, result: null, kind: maskedAs, tokenOf };
+  const gives = givenBy(work.operation);
+  if (gives === 'mask') return null;
+  return { source, result: work.index, kind: gives === 'token' ? null : work.kind, tokenOf };
+}
+
+/** Of a text of ASCII that is not too long; false for others. */
+function toUnits(text: string, units: Uint8Array): boolean {
+  if (text.length > units.length) return false;
+  let seen = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    seen |= unit;
+    units[at] = unit;
+  }
+  return seen < 0x80;
+}
+
+export type ShownTextMaker = (loaded: LoadedChunk) => ShownText;
+
+/** Of many columns. */
+export function shownTexts(view: View, columns: readonly number[]): ShownTextMaker[] {
+  const isKept = columns.map((column) => {
+    const plain = plainColumn(view, column);
+    return plain !== null && plain.result === null && plain.kind === null && plain.tokenOf === null;
+  });
+  const kept = columns.filter((_, at) => isKept[at]);
+  return [
+    createKeptText(view, kept),
+    createShownText(
+      view,
+      columns.filter((_, at) => isKept[at] !== true),
+    ),
+  ];
+}
+
+/**
+ * Makes the shown text of chunks, of some columns. In `others` is what is to be shown by `showCell`: a cell that is not plain
+ * ASCII, may hold a number, is long or failed, and all cells of a row that could not be sent.
+ */
+export function createShownText(view: View, columns: readonly number[]): ShownTextMaker {
+  const plainColumns = columns.map((column) => plainColumn(view, column));
+  const scratch = new Uint8Array(maxLength);
+  let bytes = Buffer.alloc(128 * 1024);
+  let others = new Int32Array(1_024);
+  let rowEnds = new Int32Array(1_024);
+  let firstOthers = new Int32Array(1_024);
+
+  /** For one more row behind what there is. */
+  function makeRoom(row: number, length: number, othersLength: number): void {
+    if (row + 1 >= rowEnds.length) {
+      rowEnds = twiceAsLong(rowEnds);
+      firstOthers = twiceAsLong(firstOthers);
+    }
+    while (othersLength + columns.length > others.length) others = twiceAsLong(others);
+    const needed = length + columns.length * (maxLength + 1);
+    if (needed <= bytes.length) return;
+    const longer = Buffer.alloc(needed * 2);
+    longer.set(bytes.subarray(0, length));
+    bytes = longer;
+  }
+
+  return ({ chunk: { table }, results }) => {
+    const spans = table.byteSpans;
+    const hasFlaws = Object.keys(results.flaws).length > 0;
+    let at = 0;
+    let othersLength = 0;
+    bytes[at++] = cellEnd;
+    for (let row = 0; row < table.count; row++) {
+      makeRoom(row, at, othersLength);
+      firstOthers[row] = othersLength;
+      const to = bytes;
+      const isFlawed = hasFlaws && results.flaws[row] !== undefined;
+      for (let n = 0; n < columns.length; n++) {
+        const column = isFlawed ? null : plainColumns[n];
+        let isShown = false;
+        if (column !== undefined && column !== null) {
+          const { source, result, kind, tokenOf } = column;
+          let from: Uint8Array = scratch;
+          let start = 0;
+          let end = 0;
+          let refused = foreign;
+          if (result !== null) {
+            const answers = results.columns[result];
+            const value = answers?.states[row] === rowStates.ok ? answers.values[row] : undefined;
+            const text = value === undefined ? '' : openCleartext(value);
+            isShown = value !== undefined && toUnits(text, scratch);
+            end = text.length;
+          } else if (spans !== null) {
+            from = spans.bytes;
+            const field = (spans.firstFields[row] ?? 0) + source;
+            start = source === 0 ? (spans.rowStarts[row] ?? 0) : (spans.fieldEnds[field - 1] ?? 0) + 1;
+            end = spans.fieldEnds[field] ?? 0;
+            isShown = field < (spans.firstFields[row + 1] ?? 0);
+            if (isShown && spans.hasQuotes && start < end && from[start] === quoteSign) {
+              isShown = end - start >= 2 && from[end - 1] === quoteSign;
+              start += 1;
+              end -= 1;
+              refused |= quote;
+            }
+            isShown &&= end - start <= maxLength;
+            const state = tokenOf === null ? undefined : results.columns[tokenOf]?.states[row];
+            const isToken = state === rowStates.ok || state === rowStates.matched;
+            if (kind === null && !isToken) refused |= spelled;
+          }
+          if (isShown) {
+            let next = at;
+            let counts = 0;
+            let seen = 0;
+            for (let position = start; position < end; position++) {
+              const unit = from[position] ?? 0;
+              const bits = unitBits[unit] ?? 0;
+              counts += bits & counted;
+              seen |= bits;
+              to[next++] = unit;
+            }
+            const digits = counts & (joint - 1);
+            const mayBeNumber = (refused & spelled) !== 0 && digits >= minDigits;
+            isShown = (seen & refused) === 0 && !mayBeNumber;
+            if (isShown && kind !== null) {
+              const ends = shownEnds(kind, { length: end - start, digits, joints: counts >> 10 });
+              isShown = ends !== null;
+              const firstHidden = at + (ends?.[0] ?? 0);
+              const lastHidden = next - (ends?.[1] ?? 0);
+              for (let hidden = firstHidden; hidden < lastHidden; hidden++) to[hidden] = hiddenSign;
+            }
+            if (isShown) at = next;
+          }
+        }
+        if (!isShown) others[othersLength++] = columns[n] ?? 0;
+        to[at++] = cellEnd;
+      }
+      rowEnds[row] = at;
+    }
+    firstOthers[table.count] = othersLength;
+    const ends = rowEnds.subarray(0, table.count);
+    return { bytes: bytes.subarray(0, at), rowEnds: ends, others, firstOthers };
+  };
+}
+
+/** What none of has to be looked at unit by unit. */
+const rareSigns = ['@', '%', '&', '\\', String.fromCharCode(cellEnd), String.fromCharCode(hiddenSign)];
+
+/**
+ * The same of columns that only the source has, which is nearly all of a wide table: the chunk's own bytes, of which what is not
+ * shown as it stands there is blanked out.
+ */
+function createKeptText(view: View, columns: readonly number[]): ShownTextMaker {
+  const general = createShownText(view, columns);
+  const shownAt = new Uint8Array(view.width);
+  for (const column of columns) shownAt[column] = 1;
+  let bytes = Buffer.alloc(0);
+  let others = new Int32Array(1_024);
+  let rowEnds = new Int32Array(0);
+  let firstOthers = new Int32Array(0);
+  return (loaded) => {
+    const { chunk, results } = loaded;
+    const { table } = chunk;
+    const spans = table.byteSpans;
+    if (spans === null || columns.length === 0) return general(loaded);
+    const { rowStarts, firstFields, fieldEnds, hasQuotes } = spans;
+    const from = rowStarts[0] ?? 0;
+    const length = (rowStarts[table.count] ?? 0) - from;
+    if (rowEnds.length <= table.count) {
+      rowEnds = new Int32Array(table.count * 2);
+      firstOthers = new Int32Array(table.count * 2);
+    }
+    if (bytes.length < length + 2) bytes = Buffer.alloc((length + 2) * 2);
+    const to = bytes;
+    // One byte is before them.
+    to.set(spans.bytes.subarray(from, from + length), 1);
+    to[0] = cellEnd;
+    to[length + 1] = cellEnd;
+    const shift = 1 - from;
+    const original = spans.bytes.subarray(from, from + length) as Buffer;
+    const isPlain = isAscii(original) && rareSigns.every((sign) => !original.includes(sign));
+    const hasFlaws = Object.keys(results.flaws).length > 0;
+    let othersLength = 0;
+    for (let row = 0; row < table.count; row++) {
+      while (othersLength + columns.length > others.length) others = twiceAsLong(others);
+      firstOthers[row] = othersLength;
+      const rowEnd = (rowStarts[row + 1] ?? 0) + shift;
+      rowEnds[row] = rowEnd;
+      const firstField = firstFields[row] ?? 0;
+      const found = (firstFields[row + 1] ?? 0) - firstField;
+      if (found < view.width || (hasFlaws && results.flaws[row] !== undefined)) {
+        to.fill(cellEnd, (rowStarts[row] ?? 0) + shift, rowEnd);
+        others.set(columns, othersLength);
+        othersLength += columns.length;
+        continue;
+      }
+      let start = (rowStarts[row] ?? 0) + shift;
+      for (let column = 0; column < view.width; column++) {
+        const end = (fieldEnds[firstField + column] ?? 0) + shift;
+        const isQuoted = hasQuotes && start < end && to[start] === quoteSign;
+        const isShown =
+          shownAt[column] === 1 &&
+          end - start <= maxLength &&
+          (isQuoted
+            ? to[end - 1] === quoteSign && end - start >= 2 && isAsItStands(to, start + 1, end - 1)
+            : isPlain
+              ? hasFewDigits(to, start, end)
+              : isAsItStands(to, start, end));
+        if (!isShown) {
+          if (shownAt[column] === 1) others[othersLength++] = column;
+          for (let at = start; at < end; at++) to[at] = cellEnd;
+        } else if (isQuoted) {
+          to[start] = cellEnd;
+          to[end - 1] = cellEnd;
+        }
+        to[end] = cellEnd;
+        start = end + 1;
+      }
+      for (let at = start; at < rowEnd; at++) to[at] = cellEnd;
+    }
+    firstOthers[table.count] = othersLength;
+    const ends = rowEnds.subarray(0, table.count);
+    return { bytes: to.subarray(0, length + 2), rowEnds: ends, others, firstOthers };
+  };
+}
+
+/** Nearly all cells have too many other signs, or are too short, and are not gone through to their end. */
+function hasFewDigits(bytes: Uint8Array, start: number, end: number): boolean {
+  let left = end - start - minDigits;
+  for (let at = start; left >= 0 && at < end; at++) {
+    const unit = bytes[at] ?? 0;
+    if (unit < 0x30 || unit > 0x39) left -= 1;
+  }
+  return left < 0;
+}
+
+/** Whether a cell is shown as its bytes are, between quotes or not. */
+function isAsItStands(bytes: Uint8Array, start: number, end: number): boolean {
+  let counts = 0;
+  let seen = 0;
+  for (let at = start; at < end; at++) {
+    const bits = unitBits[bytes[at] ?? 0] ?? 0;
+    counts += bits & counted;
+    seen |= bits;
+  }
+  return (seen & (foreign | spelled | quote)) === 0 && (counts & (joint - 1)) < minDigits;
+}
+
+/**
+ * Marks the rows of which some cell has one of these: lower-case ASCII, with `cellEnd` where a cell begins or ends and
+ * `hiddenSign` for what is hidden.
+ */
+export function markRows({ bytes, rowEnds }: ShownText, needles: readonly string[], marks: Uint8Array): void {
+  const text = bytes.toString('latin1').toLowerCase();
+  for (const needle of needles) {
+    const before = needle.charCodeAt(0) === cellEnd ? 1 : 0;
+    let row = 0;
+    for (let at = text.indexOf(needle); at >= 0;) {
+      while ((rowEnds[row] ?? Infinity) <= at + before) row += 1;
+      marks[row] = 1;
+      // Where the row ends the next one may begin.
+      at = text.indexOf(needle, (rowEnds[row] ?? Infinity) - 1);
+    }
+  }
+}

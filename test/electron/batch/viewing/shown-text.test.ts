@@ -1,0 +1,262 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { findRows } from '../../../../electron/batch/reading/row-spans.ts';
+import { Table } from '../../../../electron/batch/reading/table.ts';
+import type { ChunkResults } from '../../../../electron/batch/storing/results.ts';
+import { workFor } from '../../../../electron/batch/planning/plan.ts';
+import {
+  countColumns,
+  showCell,
+  type LoadedChunk,
+  type View,
+} from '../../../../electron/batch/viewing/result-rows.ts';
+import {
+  compileConditions,
+  findInRow,
+  findTest,
+  textTest,
+} from '../../../../electron/batch/viewing/row-conditions.ts';
+import { cellEnd, hiddenSign, shownTexts } from '../../../../electron/batch/viewing/shown-text.ts';
+import type { ColumnPlan, Encoding } from '../../../../electron/contract/models/batch.ts';
+import type { DefinitionKind } from '../../../../electron/contract/models/connection.ts';
+import type { RowCondition } from '../../../../electron/contract/models/rows.ts';
+import { cleartext } from '../../../../electron/util/cleartext.ts';
+
+/** What cells hold that is not shown as it stands there, or nearly so. */
+const cell = fc.oneof(
+  fc.string({ maxLength: 12 }),
+  fc.string({ unit: 'binary', maxLength: 6 }),
+  fc.stringMatching(/^[0-9]{1,20}$/),
+  fc.constantFrom(
+    '',
+    ' ',
+    'Customer 12',
+    '4111111111111111',
+    '4111 1111 1111 1111',
+    'no 4111111111111111 here',
+    '&#52;111111111111111',
+    'a%40b.de',
+    'ada@example.com',
+    'x\\u0041y',
+    'Straße',
+    'AT&T',
+    '123-45-6789',
+    'GB82 WEST 1234 5698 7654 32',
+    'say "hi"',
+    'two, three',
+    'a\u0001b',
+    '•••• 1111',
+    'A'.repeat(501),
+    '1'.repeat(2_000),
+  ),
+);
+const operations = ['tokenize', 'detokenize', 'translate', 'mask'] as const;
+const kinds: readonly DefinitionKind[] = ['card', 'ssn', 'email', 'text'];
+const width = 4;
+const reading = { encoding: 'utf-8', delimiter: ',', header: true } as const;
+
+const plan = fc
+  .record({
+    operation: fc.constantFrom(...operations),
+    into: fc.constantFrom('replace' as const, 'beside' as const),
+    kind: fc.constantFrom(...kinds),
+  })
+  .map(({ operation, into, kind }) => {
+    const column: ColumnPlan = {
+      column: 1,
+      operation,
+      into,
+      policy: 'p',
+      definition: 'd',
+      target: operation === 'translate' ? { policy: 'p', definition: 'e' } : null,
+      parts: null,
+      pattern: null,
+    };
+    return workFor(column, kind, { reading });
+  });
+
+const view = fc
+  .record({
+    work: fc.option(plan, { nil: null }),
+    masked: fc.uniqueArray(fc.tuple(fc.nat(width - 1), fc.constantFrom(...kinds)), {
+      selector: ([column]) => column,
+      maxLength: 2,
+    }),
+  })
+  .map(({ work, masked }): View => ({ width, work: work === null ? [] : [work], masked: new Map(masked) }));
+
+interface Row {
+  readonly cells: readonly string[];
+  readonly isQuoted: boolean;
+  /** Spoils the row, so that it could not be sent. */
+  readonly isFlawed: boolean;
+  readonly state: string;
+  readonly result: string;
+}
+
+/** As nearly all cells are, and the shortest of what is hidden. */
+const plainCell = fc.constantFrom('', 'D-12', 'Customer 12', '2026-01-11', '123-45-6789', 'x 4111111111111');
+
+const rowOf = (cell: fc.Arbitrary<string>): fc.Arbitrary<Row> =>
+  fc.record({
+    cells: fc.array(cell, { minLength: width, maxLength: width }),
+    isQuoted: fc.boolean(),
+    isFlawed: fc.integer({ min: 0, max: 19 }).map((n) => n === 0),
+    state: fc.constantFrom('o', 'o', 'o', 'f', 'b', 'k', 'm'),
+    result: cell,
+  });
+const rowsOf = (cell: fc.Arbitrary<string>): fc.Arbitrary<Row[]> =>
+  fc.array(rowOf(cell), { minLength: 1, maxLength: 6 });
+
+const written = (text: string, isQuoted: boolean): string =>
+  isQuoted || /["\r\n,]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+
+function chunkOf(rows: readonly Row[], encoding: Encoding): LoadedChunk {
+  const text = rows
+    .map(({ cells, isQuoted, isFlawed }) =>
+      [...cells.map((one) => written(one, isQuoted)), ...(isFlawed ? ['more'] : [])].join(','),
+    )
+    .map((line) => `${line}\r\n`)
+    .join('');
+  const bytes = Buffer.from(text, encoding === 'utf-16le' ? 'utf16le' : 'utf8');
+  const source = encoding === 'utf-16le' ? text : bytes.toString('latin1');
+  const dialect = { delimiter: ',', newline: '\r\n', isEnd: true, isFull: true, until: Infinity } as const;
+  const table = new Table({ encoding, bytes, view: source }, findRows(source, dialect));
+  const flaws = Object.fromEntries(table.findFlaws(width, null));
+  const results: ChunkResults = {
+    states: Array.from({ length: table.count }, (_, index) => (index in flaws ? 'f' : 'o')).join(''),
+    flaws,
+    columns: [
+      {
+        states: rows.map(({ state }) => state).join(''),
+        values: rows.map(({ result, state }) =>
+          cleartext(state === 'o' ? result : state === 'f' ? 'value.length' : ''),
+        ),
+        requests: [],
+        reasons: {},
+      },
+    ],
+  };
+  const range = { start: { offset: 0, row: 1 }, end: { offset: bytes.length, row: table.count + 1 } };
+  return { chunk: { ...range, crc: 0, table, above: null, flaws: new Map(), typed: new Set() }, results };
+}
+
+const chunk = fc
+  .tuple(fc.oneof(rowsOf(cell), rowsOf(plainCell)), fc.constantFrom<Encoding>('utf-8', 'utf-8', 'utf-16le'))
+  .map(([rows, encoding]) => ({ rows, loaded: chunkOf(rows, encoding) }));
+
+const asked = fc.oneof(
+  fc.string({ minLength: 1, maxLength: 3 }),
+  fc.constantFrom(
+    '1',
+    '11',
+    '•',
+    '*',
+    '****1111',
+    '411111',
+    'a',
+    'A',
+    'customer',
+    ' ',
+    ',',
+    '"',
+    '\u0000',
+    '\u0001',
+    'straße',
+  ),
+);
+
+/** The columns of every row, as the window sees them. */
+const cellsOf = (loaded: LoadedChunk, of: View): string[][] =>
+  Array.from({ length: loaded.chunk.table.count }, (_, index) =>
+    Array.from({ length: countColumns(of) }, (__, column) => showCell(loaded, index, of, column).text),
+  );
+
+describe('the shown text of a chunk', () => {
+  it('has what the window sees of each cell, and names the others', () => {
+    fc.assert(
+      fc.property(view, fc.array(chunk, { minLength: 1, maxLength: 3 }), (of, chunks) => {
+        const columns = Array.from({ length: countColumns(of) }, (_, column) => column);
+        const makers = shownTexts(of, columns);
+        // One after the other: what was made before is written over.
+        for (const { loaded } of chunks) {
+          const cells = cellsOf(loaded, of);
+          const made = makers.map((make) => make(loaded));
+          for (const [index, shown] of cells.entries()) {
+            const others = made.flatMap(({ others: all, firstOthers }) =>
+              Array.from(all.subarray(firstOthers[index], firstOthers[index + 1])),
+            );
+            const texts = made.flatMap(({ bytes, rowEnds }) =>
+              bytes
+                .toString('latin1', index === 0 ? 0 : rowEnds[index - 1], rowEnds[index])
+                .split(String.fromCharCode(cellEnd))
+                .filter((text) => text !== ''),
+            );
+            const expected = shown
+              .filter((text, column) => text !== '' && !others.includes(column))
+              .map((text) => text.replaceAll('•', String.fromCharCode(hiddenSign)));
+            expect(texts.toSorted()).toEqual(expected.toSorted());
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is searched and filtered as each cell would be', () => {
+    const test = fc.constantFrom('contains', 'equals', 'begins', 'ends', 'length', 'brand');
+    fc.assert(
+      fc.property(
+        view,
+        fc.array(chunk, { minLength: 1, maxLength: 3 }),
+        asked,
+        test,
+        (of, chunks, text, kind) => {
+          const wanted = kind === 'length' ? String(text.length + 9) : kind === 'brand' ? 'Visa' : text;
+          for (let column = 0; column < countColumns(of); column++) {
+            const condition: RowCondition = { column, test: kind, text: wanted };
+            const meets = compileConditions([condition], of);
+            const matches = textTest(kind, wanted);
+            for (const { loaded } of chunks)
+              for (let index = 0; index < loaded.chunk.table.count; index++) {
+                const { text: shown, state } = showCell(loaded, index, of, column);
+                const isLeftOut = (kind === 'length' || kind === 'brand') && index in loaded.results.flaws;
+                expect(meets(loaded, index)).toBe(state !== 'failed' && !isLeftOut && matches(shown));
+              }
+          }
+          const found = findTest(of, text);
+          for (const { loaded } of chunks)
+            for (let index = 0; index < loaded.chunk.table.count; index++)
+              expect(found(loaded, index)).toBe(
+                findInRow(loaded, index, of, textTest('contains', text)) >= 0,
+              );
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has nothing of what is behind a mask: two chunks that are shown alike are one text', () => {
+    const of: View = { width, work: [], masked: new Map([[1, 'card']]) };
+    const rows = (middle: string) => [
+      {
+        cells: ['D-1', `411111${middle}1111`, 'note', `see 411111${middle}1117`],
+        isQuoted: false,
+        isFlawed: false,
+        state: 'k',
+        result: '',
+      },
+    ];
+    const [one, other] = ['111111', '984530'].map((middle) =>
+      shownTexts(of, [0, 1, 2, 3]).map((make) => {
+        const { bytes, others, firstOthers } = make(chunkOf(rows(middle), 'utf-8'));
+        return [
+          bytes.toString('latin1').replaceAll('\0', ''),
+          Array.from(others.subarray(0, firstOthers[1])),
+        ];
+      }),
+    );
+    expect(one).toEqual(other);
+    expect(JSON.stringify(one)).not.toContain('4111111');
+  });
+});
