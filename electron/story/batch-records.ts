@@ -128,7 +128,15 @@ export function createBatchRecords({
     return stored > kept ? stored : kept;
   }
 
-  async function keepBelowLimit(): Promise<void> {
+  /** Of all records, not less; null where it was not counted yet. */
+  let total: number | null = null;
+
+  /** `added`: the bytes of a record just written. All are looked at only where they may be too many: there may be thousands. */
+  async function keepBelowLimit(added: number): Promise<void> {
+    if (total !== null) {
+      total += added;
+      if (total <= maxBytes) return;
+    }
     const files: { file: string; size: number; modified: Date }[] = [];
     for (const name of await fs.readdir(folder)) {
       if (!namePattern.test(name)) continue;
@@ -136,7 +144,7 @@ export function createBatchRecords({
       const { size, mtime } = await fs.stat(file);
       files.push({ file, size, modified: mtime });
     }
-    let total = files.reduce((sum, { size }) => sum + size, 0);
+    total = files.reduce((sum, { size }) => sum + size, 0);
     for (const { file, size, modified } of files.sort(
       (a, b) => a.modified.getTime() - b.modified.getTime(),
     )) {
@@ -196,7 +204,7 @@ export function createBatchRecords({
       await fs.rename(draft, placeOf(key.value.year, jobId));
       // Of the year before, if it ended then and changed since.
       await fs.rm(placeOf(key.value.year - 1, jobId), { force: true });
-      await keepBelowLimit();
+      await keepBelowLimit((await fs.stat(placeOf(key.value.year, jobId))).size);
       return done(null);
     } catch (error) {
       return writeFailure(error);
