@@ -144,7 +144,14 @@ export class Table {
   columnAt(row: number, position: number): number {
     const found = this.#found(row);
     if (this.#spans.fieldStarts !== undefined) return this.#containing(row, position);
-    for (let column = 0; column < found; column++) if (position <= this.fieldEnd(row, column)) return column;
+    // Fields end one after the other: of a long row not all are looked at.
+    let [low, high] = [0, found];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (position <= this.fieldEnd(row, middle)) high = middle;
+      else low = middle + 1;
+    }
+    if (low < found) return low;
     return this.#dialect === null
       ? Math.max(0, found - 1)
       : this.#wholeRow(row, this.#dialect).columnAt(0, position - this.rowStart(row));
