@@ -244,6 +244,7 @@ export async function runPreflight(
     if (signal.aborted) break;
     if (!read.ok) return read;
     options.onChunk?.(read.value.start);
+    if (chunks === 0) await describeFirst(read.value);
     countChunk(read.value);
     chunks += 1;
     if (chunks % 4 === 0) await yieldToOthers();
@@ -262,15 +263,16 @@ export async function runPreflight(
   }
   return done({ counts: countsSoFar(!signal.aborted), crc });
 
+  async function describeFirst({ table }: Chunk): Promise<void> {
+    const rows = table.firstRows();
+    const columns = await describeColumns(format, rows);
+    names = columns.map(({ name }) => name.slice(0, 200));
+    roundedNotices(rows, columns, opened.converted, format).forEach(addNotice);
+    formulaNotices(columns, opened.converted, format).forEach(addNotice);
+  }
+
   function countChunk(chunk: Chunk): void {
     const { table } = chunk;
-    if (chunks === 0) {
-      const rows = table.firstRows();
-      const columns = describeColumns(format, rows);
-      names = columns.map(({ name }) => name.slice(0, 200));
-      roundedNotices(rows, columns, opened.converted, format).forEach(addNotice);
-      formulaNotices(columns, opened.converted, format).forEach(addNotice);
-    }
     rowNotices(chunk, format, opened.converted).forEach(addNotice);
     totals.add(chunk);
     for (let r = 0; r < table.count; r++) {

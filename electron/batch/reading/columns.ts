@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Column } from '../../contract/models/batch.ts';
 import { cleartext, noteCleartext, openCleartext, openToken, type Cleartext } from '../../util/cleartext.ts';
 import { mask, maskCell, maskNumbers } from '../../masking/masking.ts';
@@ -6,37 +7,49 @@ import { isBlank } from '../../util/blank.ts';
 import { contentOf, hideAnywhere, hideFlawed, looksLike, namesPersonal } from './fit.ts';
 import { beginning, readRows, type Format } from './read-rows.ts';
 
-/** Columns as they are shown: every name there, and each only once. */
-export function describeColumns(format: Format, rows: readonly (readonly Cleartext[])[]): Column[] {
+/** Columns that are described in one turn: each takes up to a third of a millisecond. */
+const turnColumns = 100;
+
+/** Columns as they are shown: every name there, and each only once. Gives others their turn where there are many. */
+export async function describeColumns(
+  format: Format,
+  rows: readonly (readonly Cleartext[])[],
+): Promise<Column[]> {
   const seen = new Map<string, number>();
-  return Array.from({ length: format.width }, (_, index) => {
-    // A name may be the first row of a file without a header.
-    const given = openCleartext(noteCleartext(cleartext(nameOf(format, index))));
-    const words = [given, ...(format.words ?? []).map((row) => (row[index] ?? '').slice(0, maxName))];
-    const values = rows.slice(0, 200).flatMap((row) => row[index] ?? []);
-    const isPersonal = words.some((word) => namesPersonal(word, values));
-    // Where another row names the column, the one that a person took for the header may be one of its values.
-    const isHidden = format.hidesAll === true || (isPersonal && !namesPersonal(given, values));
-    const shown = isHidden ? '' : hideAnywhere(given).toWellFormed();
+  const columns: Column[] = [];
+  for (let index = 0; index < format.width; index++) {
+    if (index > 0 && index % turnColumns === 0) await yieldToOthers();
+    const { shown, ...column } = describeColumn(format, rows, index);
     const base = isBlank(shown) ? `Column ${index + 1}` : shown;
     const times = (seen.get(base) ?? 0) + 1;
     seen.set(base, times);
-    // A passport's number may look like any other number: it is hidden as text, which shows none of it.
-    const isText = format.hidesAll === true || isPersonal;
-    const found = looksLike(values);
-    const like = found !== null && isText ? 'text' : found;
-    const content =
-      format.hidesAll === true || (like === 'text' && containsNumbers(values))
-        ? 'cleartext'
-        : contentOf(like, values, { header: given, words });
-    return {
-      index,
-      name: times === 1 ? base : `${base} (${times})`,
-      looksLike: like,
-      content,
-      masked: content === 'cleartext',
-    };
-  });
+    columns.push({ ...column, name: times === 1 ? base : `${base} (${times})` });
+  }
+  return columns;
+}
+
+function describeColumn(
+  format: Format,
+  rows: readonly (readonly Cleartext[])[],
+  index: number,
+): Omit<Column, 'name'> & { readonly shown: string } {
+  // A name may be the first row of a file without a header.
+  const given = openCleartext(noteCleartext(cleartext(nameOf(format, index))));
+  const words = [given, ...(format.words ?? []).map((row) => (row[index] ?? '').slice(0, maxName))];
+  const values = rows.slice(0, 200).flatMap((row) => row[index] ?? []);
+  const isPersonal = words.some((word) => namesPersonal(word, values));
+  // Where another row names the column, the one that a person took for the header may be one of its values.
+  const isHidden = format.hidesAll === true || (isPersonal && !namesPersonal(given, values));
+  // A passport's number may look like any other number: it is hidden as text, which shows none of it.
+  const isText = format.hidesAll === true || isPersonal;
+  const found = looksLike(values);
+  const like = found !== null && isText ? 'text' : found;
+  const content =
+    format.hidesAll === true || (like === 'text' && containsNumbers(values))
+      ? 'cleartext'
+      : contentOf(like, values, { header: given, words });
+  const shown = isHidden ? '' : hideAnywhere(given).toWellFormed();
+  return { index, shown, looksLike: like, content, masked: content === 'cleartext' };
 }
 
 /** As much of it as says what it is. */
@@ -59,7 +72,7 @@ export async function firstColumns(source: ByteSource, format: Format): Promise<
 /** Whether anything of the first rows is hidden. */
 export async function hidesAnything(source: ByteSource, format: Format): Promise<boolean> {
   const rows = await firstRows(source, format);
-  const columns = describeColumns(format, rows);
+  const columns = await describeColumns(format, rows);
   return (
     columns.some(({ masked }) => masked) ||
     rows.some((row) => row.some((cell) => maskCell(cell) !== openCleartext(cell)))

@@ -45,7 +45,7 @@ export async function preview(
     break;
   }
   const rows = chunk?.table.firstRows() ?? [];
-  const columns = describeColumns(format, rows).map((column) => maskedAlso(column, masked));
+  const columns = (await describeColumns(format, rows)).map((column) => maskedAlso(column, masked));
   const show = createRowMask(columns, format);
   await yieldToOthers();
   const shownRows = await inTurns(rows.slice(0, maxRows), (cells, { row, from }) =>
@@ -156,7 +156,8 @@ export async function noticedRows(
     const chunk = read.value;
     const { table, flaws, start } = chunk;
     if (columns === null) {
-      columns = describeColumns(format, table.firstRows()).map((column) => maskedAlso(column, masked));
+      const described = await describeColumns(format, table.firstRows());
+      columns = described.map((column) => maskedAlso(column, masked));
       show = createRowMask(columns, format);
     }
     const column = columns.find(({ name }) => name.slice(0, 200) === notice.column)?.index ?? null;
