@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { createAudit } from '../../electron/audit/audit.ts';
-import { createCheckpointFile, signCheckpoint } from '../../electron/audit/checkpoint.ts';
-import { beginEntry, endEntry } from '../../electron/audit/entries.ts';
-import { keyIdOf, segmentFile, signLine, zeroMac } from '../../electron/audit/lines.ts';
+import { createCheckpointFile } from '../../electron/audit/checkpoint.ts';
 import { done } from '../../electron/contract/errors.ts';
 import type { ActivityQuery } from '../../electron/contract/models/activity.ts';
+import { writeLongLog } from './long-log.ts';
 import { type Timed, timed } from './timed.ts';
 
 /**
@@ -18,70 +17,10 @@ const { folder, entries } = JSON.parse(process.argv[2] ?? '{}') as { folder: str
 const key = randomBytes(32);
 const log = path.join(folder, 'audit');
 const checkpoint = path.join(folder, 'checkpoint');
-const rotateBytes = 8 * 2 ** 20;
 const firstAt = Date.UTC(2026, 0, 1);
+const stepMs = 10_000;
 
-/** As years of days leave it: requests of batches, and a reveal for one in fifty. */
-function* contents() {
-  for (let turn = 0; turn < entries / 2; turn++) {
-    const at = new Date(firstAt + turn * 10_000);
-    const reveal = turn % 50 === 0;
-    const begun = beginEntry(
-      {
-        action: reveal ? 'Reveal' : 'DetokenizeBatch',
-        connection: 'Production',
-        environment: 'production',
-        policy: 'disputes',
-        definition: 'card',
-        rows: reveal ? 1 : 500,
-        ...(reveal
-          ? { reason: 'Chargeback dispute', caseReference: `CB-${turn % 5_000}` }
-          : { job: `job-${turn >> 9}` }),
-      },
-      at,
-      'kim',
-    );
-    yield begun;
-    const end = {
-      ok: turn % 97 !== 0,
-      requestId: `req-${turn}`,
-      ...(turn % 97 === 0 && { code: 'service.busy' }),
-    };
-    yield endEntry({ begun, sequence: 2 * turn + 1, end, at });
-  }
-}
-
-/** The files as the app writes them, without a sync for each line. */
-function writeLog(): void {
-  fs.mkdirSync(log, { recursive: true });
-  let segment = 0;
-  let sequence = 0;
-  let prev = zeroMac;
-  let lines: Buffer[] = [];
-  let size = 0;
-  const flush = (): void => fs.writeFileSync(segmentFile(log, segment), Buffer.concat(lines));
-  const add = (content: Parameters<typeof signLine>[1]): void => {
-    const { bytes, mac } = signLine(key, content, prev);
-    prev = mac;
-    size += bytes.length;
-    lines.push(bytes);
-  };
-  for (const content of contents()) {
-    if (lines.length === 0 || size > rotateBytes) {
-      if (lines.length > 0) flush();
-      segment++;
-      lines = [];
-      size = 0;
-      const head = { v: 1, kind: 'segment', segment, at: content.at, next: sequence + 1 } as const;
-      add({ ...head, key: keyIdOf(key), kept: true, after: null, seals: null });
-    }
-    add({ v: 2, kind: 'entry', sequence: ++sequence, ...content });
-  }
-  flush();
-  fs.writeFileSync(checkpoint, signCheckpoint(key, { segment, size, sequence, head: prev }).padEnd(4_096));
-}
-
-writeLog();
+fs.writeFileSync(checkpoint, writeLongLog({ folder: log, key, entries, firstAt, stepMs }).padEnd(4_096));
 const audit = createAudit({
   folder: log,
   key: () => Promise.resolve(done({ bytes: key, persistent: true })),
@@ -109,8 +48,8 @@ figures['middle'] = await timed(ask({ before: entries / 2 }));
 figures['text'] = await timed(ask({ text: 'no such text' }));
 figures['day'] = await timed(
   ask({
-    from: new Date(firstAt + (entries / 4) * 10_000).toISOString(),
-    to: new Date(firstAt + (entries / 4) * 10_000 + 86_400_000).toISOString(),
+    from: new Date(firstAt + (entries / 4) * stepMs).toISOString(),
+    to: new Date(firstAt + (entries / 4) * stepMs + 86_400_000).toISOString(),
   }),
 );
 figures['case'] = await timed(ask({ caseReference: 'CB-100' }));

@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { openHarness, untilDone } from './harness.ts';
+import { correctRefused } from './refused-rows.ts';
 
 /**
  * A run that refuses four rows of ten, and all of them corrected in one list: from the opened list until they are being
@@ -12,26 +13,7 @@ const options = JSON.parse(process.argv[2] ?? '{}') as { input: string; url: str
 const home = await mkdtemp(join(tmpdir(), 'tokendesk-bench-'));
 const output = join(home, 'list.csv');
 const harness = await openHarness({ ...options, home, output, inFlight: 8 });
-const jobId = await harness.start(await harness.source(options.input), 1);
-const { tally } = await untilDone(harness, jobId);
-const exported = await harness.batch['batch.export']({
-  jobId,
-  content: 'tokens',
-  rows: 'failed',
-  format: 'csv',
-  safety: 'source',
-  delimiter: ',',
-  encoding: 'utf-8',
-  byteOrderMark: false,
-  newline: '\r\n',
-  grounds: null,
-  passphrase: null,
-});
-if (!exported.ok) throw new Error(exported.failure.code);
-const listed = await readFile(output, 'utf8');
-const [header = '', ...rows] = listed.trimEnd().split('\n');
-const corrected = rows.map((row) => row.replace(/(?<=,)\d{16}(?=,)/, (token) => String(BigInt(token) + 1n)));
-await writeFile(output, [header, ...corrected, ''].join('\n'));
+const { jobId, rows } = await correctRefused(harness, { input: options.input, output });
 
 const sourceId = await harness.source(output);
 const delay = monitorEventLoopDelay({ resolution: 10 });
@@ -55,7 +37,7 @@ await harness.close();
 await rm(home, { recursive: true, force: true });
 process.stdout.write(
   `${JSON.stringify({
-    rows: tally.rows,
+    rows,
     corrected: mended.value.changed,
     comparedMs,
     ms,

@@ -14,6 +14,10 @@ const authority = await createAuthority();
 const { cert, key } = await authority.sign();
 const before = Buffer.from('"elements":');
 const value = Buffer.from('"Value":"');
+/** To a session, a mask and a reveal. */
+const single = Buffer.from(
+  JSON.stringify({ sessionToken: 'bench', maskedValue: '411111••••••1111', value: '4111111111111111' }),
+);
 let requests = 0;
 
 /** In place: each value begins with a character that no value of the benches begins with. */
@@ -57,7 +61,7 @@ const server = createServer({ cert, key, keepAlive: true, noDelay: true }, (requ
     const from = body.indexOf(before);
     const answer =
       from < 0
-        ? Buffer.from('{"sessionToken":"bench"}')
+        ? single
         : Buffer.concat([
             Buffer.from('{"elements":'),
             (refusedOfTen === 0 ? changeValues : refuseSome)(

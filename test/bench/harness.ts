@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { noHashes } from '../support/token-hashes.ts';
 import { join } from 'node:path';
@@ -7,8 +8,10 @@ import { createBatch, type Batch } from '../../electron/batch/batch.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
 import type { Job, Reading } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
+import { newXorKey } from '../../electron/contract/obscured.ts';
 import { usualMarks } from '../../electron/contract/value-kinds.ts';
 import { createRequestAudit } from '../../electron/connections/clients.ts';
+import { openLookup } from '../../electron/lookup/lookup.ts';
 import { systemClock } from '../../electron/util/clock.ts';
 import { createGuesses } from '../../electron/privacy/guesses.ts';
 import { createServiceClient } from '../../electron/service/client.ts';
@@ -41,6 +44,8 @@ export interface Harness {
     reading?: Partial<Reading>,
   ): Promise<string>;
   onJob(listener: (job: Job) => void): void;
+  /** One value of a lookup in clear, asked as the window asks, through log and service. */
+  reveal(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -82,6 +87,23 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
     admit: (definition, values, job) => guesses.admit({ connection, definition }, values, job),
     transport: createTransport({ baseUrl: options.url, ca: [options.ca], clock: systemClock }),
     quota: memoryQuota(),
+  });
+  const lookup = openLookup({
+    active: () => Promise.resolve(done({ ...connection, connectionId: connection.id, client })),
+    gate: gateWith({ audit, caseRequired: () => false }),
+    reveals: {
+      open: () => ({ revealId: 'r', hideAfterMs: 1 }),
+      hide: () => undefined,
+      hidden: () => undefined,
+    },
+    clipboard: {
+      epoch: () => 0,
+      write: () => Promise.resolve(done({ clearAfterMs: 1 })),
+      clear: () => Promise.resolve(),
+    },
+    hashes: noHashes,
+    now: () => new Date(),
+    newId: randomUUID,
   });
   const listeners: ((job: Job) => void)[] = [];
   let path = '';
@@ -160,6 +182,21 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
       });
       if (!started.ok) throw new Error(started.failure.code);
       return started.value.jobId;
+    },
+    async reveal() {
+      const token = '4000000000000000';
+      const about = { policy: 'bench', definition: 'card', token, caseReference: '' };
+      const known = await lookup['lookup.recent']({});
+      const [looked] = known.ok ? known.value : [];
+      const masked = looked === undefined ? await lookup['lookup.mask'](about) : done(looked);
+      if (!masked.ok) throw new Error(masked.failure.code);
+      const revealed = await lookup['lookup.reveal']({
+        lookupId: masked.value.id,
+        xorKey: newXorKey(),
+        reason: 'bench',
+        caseReference: '',
+      });
+      if (!revealed.ok) throw new Error(revealed.failure.code);
     },
     onJob: (listener) => void listeners.push(listener),
     async close() {

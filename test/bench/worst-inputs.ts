@@ -1,5 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { text, workbook } from '../support/make-workbook.ts';
 
 /** What is made to be slow to read, or is so by accident. Each writes its file; sizes are those of the findings. */
 export const worstInputs = {
@@ -16,13 +18,34 @@ export const worstInputs = {
   'no-line-ends': '20 MB without a line end',
   'line-ends': '20 MB of line ends',
   json: 'an array of JSON with rows of 4 MB',
+  'sparse-workbook': 'a workbook of 20,000 rows and 1,000 columns with a cell in each row',
+  'bomb-workbook': 'a workbook of 40 kB that is 1.8 GB of text',
 } as const;
 
 export type WorstInput = keyof typeof worstInputs;
 
 const mega = 1_000_000;
 
-function* piecesOf(input: WorstInput): Generator<Buffer | string> {
+/** By which the app knows what it is. */
+export const endingOf = (input: WorstInput): string =>
+  input === 'json' ? '.json' : input.endsWith('-workbook') ? '.xlsx' : '.csv';
+
+function sparseWorkbook(): Promise<Buffer> {
+  const cellOf = (n: number): string => text(`${n % 2 === 0 ? 'B' : 'ALL'}${n + 1}`, `41111111111${n}`);
+  const rows = Array.from({ length: 20_000 }, (_, n) => `<row r="${n + 1}">${cellOf(n)}</row>`);
+  const header = `<row r="1">${text('A1', 'a')}${text('ALL1', 'z')}</row>`;
+  // Packed, it would be refused for what it unpacks to.
+  return workbook({ sheets: [{ rows: header + rows.slice(1).join('') }] }, { compress: false });
+}
+
+function bombWorkbook(): Promise<Buffer> {
+  const row = `<row>${'<c t="s"><v>0</v></c>'.repeat(100)}</row>`;
+  return workbook({ sheets: [{ rows: row.repeat(600) }], strings: `<si><t>${'4'.repeat(30_000)}</t></si>` });
+}
+
+function* piecesOf(
+  input: Exclude<WorstInput, 'bomb-workbook' | 'sparse-workbook'>,
+): Generator<Buffer | string> {
   switch (input) {
     case 'quotes':
       yield 'name,card\n"';
@@ -92,6 +115,8 @@ function* piecesOf(input: WorstInput): Generator<Buffer | string> {
 }
 
 export async function writeWorst(input: WorstInput, path: string): Promise<void> {
+  if (input === 'sparse-workbook') return writeFile(path, await sparseWorkbook());
+  if (input === 'bomb-workbook') return writeFile(path, await bombWorkbook());
   const out = createWriteStream(path);
   for (const piece of piecesOf(input)) if (!out.write(piece)) await once(out, 'drain');
   out.end();

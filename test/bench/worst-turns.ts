@@ -3,38 +3,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { calls } from '../../electron/contract/calls.ts';
 import type { Encoding, Reading } from '../../electron/contract/models/batch.ts';
-import { longestTurn } from '../support/longest-turn.ts';
 import { openHarness, untilDone } from './harness.ts';
-import { writeWorst, type WorstInput } from './worst-inputs.ts';
+import { createSteps } from './steps.ts';
+import { endingOf, writeWorst, type WorstInput } from './worst-inputs.ts';
 
 /**
  * One worst input, opened, shown, read wrongly, counted, run and searched as the window does it. Options as JSON in the
- * first argument; on the last line, for each step its longest turn, or the code it fails with.
+ * first argument; on the last line its steps.
  */
 const options = JSON.parse(process.argv[2] ?? '{}') as { input: WorstInput; url: string; ca: string };
 const home = await mkdtemp(join(tmpdir(), 'tokendesk-bench-'));
-const file = join(home, options.input === 'json' ? 'worst.json' : 'worst.csv');
+const file = join(home, `worst${endingOf(options.input)}`);
 await writeWorst(options.input, file);
-const harness = await openHarness({ ...options, home, output: join(home, 'out.csv'), inFlight: 8 });
+const harness = await openHarness({
+  ...options,
+  home,
+  output: join(home, 'out.csv'),
+  inFlight: 8,
+  audited: true,
+});
 
-export interface Step {
-  readonly turn: number;
-  readonly ms: number;
-  readonly failure?: string;
-}
-const steps: Record<string, Step> = {};
-
-async function step(name: string, act: () => Promise<unknown>): Promise<void> {
-  const started = performance.now();
-  let failure: string | undefined;
-  const turn = await longestTurn(() =>
-    act().catch((error: unknown) => {
-      failure = error instanceof Error ? error.message : String(error);
-    }),
-  );
-  steps[name] = { turn, ms: performance.now() - started, ...(failure !== undefined && { failure }) };
-  if (process.env['STEPS'] !== undefined) process.stderr.write(`${name} ${JSON.stringify(steps[name])}\n`);
-}
+const { step, done } = await createSteps(() => harness.reveal());
 
 let sourceId = '';
 let reading: Reading | null = null;
@@ -98,4 +87,4 @@ if (ofJob !== null) {
 }
 await harness.close();
 await rm(home, { recursive: true, force: true });
-process.stdout.write(`${JSON.stringify(steps)}\n`);
+process.stdout.write(`${JSON.stringify(done)}\n`);

@@ -81,7 +81,8 @@ export function partsOf({ sheets = [{}], ...made }: Made): Map<string, Part> {
   return new Map(Object.entries(all).filter((entry): entry is [string, Part] => entry[1] !== null));
 }
 
-export const workbook = (made: Made): Promise<Buffer> => zip(partsOf(made));
+export const workbook = (made: Made, options: Parameters<typeof zip>[1] = {}): Promise<Buffer> =>
+  zip(partsOf(made), options);
 
 /** One cell of inline text. */
 export const text = (reference: string, value: string): string =>
