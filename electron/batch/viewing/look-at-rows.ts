@@ -59,3 +59,33 @@ export async function inSlices(length: number, act: (from: number, to: number) =
     await yieldToOthers();
   }
 }
+
+/** Row numbers in blocks, so that no call has to move all of them. */
+export function createNumberList(known: Uint32Array = new Uint32Array(0)): {
+  add: (value: number) => void;
+  /** Once, after the last `add`. */
+  values: () => Promise<Uint32Array>;
+} {
+  let block = new Uint32Array(0);
+  let length = 0;
+  const blocks: Uint32Array[] = [];
+  return {
+    add(value) {
+      const at = length % rowsPerSlice;
+      if (at === 0) blocks.push((block = new Uint32Array(rowsPerSlice)));
+      block[at] = value;
+      length += 1;
+    },
+    async values() {
+      const all = new Uint32Array(known.length + length);
+      await inSlices(known.length, (from, to) => {
+        all.set(known.subarray(from, to), from);
+      });
+      await inSlices(length, (from, to) => {
+        all.set(blocks[from / rowsPerSlice]?.subarray(0, to - from) ?? [], known.length + from);
+        blocks[from / rowsPerSlice] = new Uint32Array(0);
+      });
+      return all;
+    },
+  };
+}

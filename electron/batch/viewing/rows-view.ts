@@ -13,10 +13,10 @@ import { neutralise } from '../../storage/csv.ts';
 import { indexOfRow } from '../storing/result-store.ts';
 import { rowStates } from '../storing/results.ts';
 import { compileConditions, findInRow, findTest, textTest, type RowTest } from './row-conditions.ts';
-import { inSlices, lookAtRows, rowsPerSlice, type JobRows, type LookOptions } from './look-at-rows.ts';
+import { createNumberList, inSlices, lookAtRows, type JobRows, type LookOptions } from './look-at-rows.ts';
 import { profileColumn } from './column-profile.ts';
-import { createRowSorter } from './row-order.ts';
-import { countRows, fewRows, hasResult, pageOf, showCell, showRow, sourceOf } from './result-rows.ts';
+import { createColumnSorter } from './row-order.ts';
+import { countRows, fewRows, hasResult, pageOf, showRow, sourceOf } from './result-rows.ts';
 
 type Query = Omit<RowsQuery, 'jobId'>;
 
@@ -240,7 +240,9 @@ async function buildList(
   const meets: RowTest = compileConditions(view?.where ?? [], rows.view);
   const sort = view?.sort ?? null;
   const sortColumn = sort?.column ?? null;
-  const sorter = sortColumn === null ? null : createRowSorter();
+  const sorter = sortColumn === null ? null : createColumnSorter(rows.view, sortColumn);
+  // Of all rows the number is told by the position.
+  const hasAll = filter === 'all' && (view?.where.length ?? 0) === 0;
   const list = createNumberList(known?.rows);
   const seen = [...(view?.where ?? []), ...(sort === null ? [] : [{ column: sort.column ?? 0, test: null }])];
   const withResults =
@@ -258,22 +260,26 @@ async function buildList(
     (loaded, index) => {
       if (filter !== 'all' && loaded.results.states[index] !== rowStates[filter]) return;
       if (!meets(loaded, index)) return;
-      list.add(loaded.chunk.start.row + index);
-      if (sortColumn !== null) sorter?.add(showCell(loaded, index, rows.view, sortColumn));
+      if (!hasAll) list.add(loaded.chunk.start.row + index);
+      sorter?.add(loaded, index);
     },
     { ...look, withResults, columns, first: known?.chunks ?? 0 },
   );
   if (!looked.ok) return looked;
-  const inSourceOrder = await list.values();
+  const inSourceOrder = hasAll ? null : await list.values();
+  const firstRow = rows.entries[0]?.start.row ?? 0;
   const order = await sorter?.order(sort?.descending ?? false, look.signal);
   if (order !== undefined) {
     await inSlices(order.length, (from, to) => {
-      for (let at = from; at < to; at++) order[at] = inSourceOrder[order[at] ?? 0] ?? 0;
+      for (let at = from; at < to; at++) {
+        const position = order[at] ?? 0;
+        order[at] = inSourceOrder === null ? firstRow + position : (inSourceOrder[position] ?? 0);
+      }
     });
   }
   if (look.signal.aborted) return failed('service.cancelled');
   look.report(1);
-  return done({ key, version, rows: order ?? inSourceOrder, chunks });
+  return done({ key, version, rows: order ?? inSourceOrder ?? (await allNumbers(rows)), chunks });
 }
 
 async function allNumbers({ entries }: Pick<JobRows, 'entries'>): Promise<Uint32Array> {
@@ -315,34 +321,6 @@ async function findAll(
   if (look.signal.aborted) return failed('service.cancelled');
   look.report(1);
   return done({ key: text, version: list, rows: rowsFound, chunks: list.chunks });
-}
-
-/** In blocks, so that no call has to move all of them. */
-function createNumberList(known: Uint32Array = new Uint32Array(0)): {
-  add: (value: number) => void;
-  values: () => Promise<Uint32Array>;
-} {
-  let block = new Uint32Array(0);
-  let length = 0;
-  const blocks: Uint32Array[] = [];
-  return {
-    add(value) {
-      const at = length % rowsPerSlice;
-      if (at === 0) blocks.push((block = new Uint32Array(rowsPerSlice)));
-      block[at] = value;
-      length += 1;
-    },
-    async values() {
-      const all = new Uint32Array(known.length + length);
-      await inSlices(known.length, (from, to) => {
-        all.set(known.subarray(from, to), from);
-      });
-      await inSlices(length, (from, to) => {
-        all.set(blocks[from / rowsPerSlice]?.subarray(0, to - from) ?? [], known.length + from);
-      });
-      return all;
-    },
-  };
 }
 
 /** Of a sorted view each row of a page may be in another chunk; more of them at once would keep the thread too long. */

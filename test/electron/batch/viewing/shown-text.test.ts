@@ -16,6 +16,7 @@ import {
   findTest,
   textTest,
 } from '../../../../electron/batch/viewing/row-conditions.ts';
+import { createColumnSorter, createRowSorter } from '../../../../electron/batch/viewing/row-order.ts';
 import { cellEnd, hiddenSign, shownTexts } from '../../../../electron/batch/viewing/shown-text.ts';
 import type { ColumnPlan, Encoding } from '../../../../electron/contract/models/batch.ts';
 import type { DefinitionKind } from '../../../../electron/contract/models/connection.ts';
@@ -95,7 +96,18 @@ interface Row {
 }
 
 /** As nearly all cells are, and the shortest of what is hidden. */
-const plainCell = fc.constantFrom('', 'D-12', 'Customer 12', '2026-01-11', '123-45-6789', 'x 4111111111111');
+const plainCell = fc.constantFrom(
+  '',
+  'D-12',
+  'Customer 12',
+  '0.5',
+  '-3',
+  '+12.50',
+  '7.',
+  '2026-01-11',
+  '123-45-6789',
+  'x 4111111111111',
+);
 
 const rowOf = (cell: fc.Arbitrary<string>): fc.Arbitrary<Row> =>
   fc.record({
@@ -233,6 +245,23 @@ describe('the shown text of a chunk', () => {
         },
       ),
       { numRuns: 300 },
+    );
+  });
+
+  it('is sorted as each cell would be', async () => {
+    await fc.assert(
+      fc.asyncProperty(view, chunk, fc.boolean(), async (of, { loaded }, descending) => {
+        for (let column = 0; column < countColumns(of); column++) {
+          const sorter = createColumnSorter(of, column);
+          const cellByCell = createRowSorter();
+          for (let index = 0; index < loaded.chunk.table.count; index++) {
+            sorter.add(loaded, index);
+            cellByCell.add(showCell(loaded, index, of, column));
+          }
+          expect(await sorter.order(descending)).toEqual(await cellByCell.order(descending));
+        }
+      }),
+      { numRuns: 8 },
     );
   });
 
