@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * One start of a window, from the beginning of this process. `app`: until a key arrives in Lookup's field; `first`:
- * the same home for the first time, to have it ready; `bare`: until an empty page is shown; `empty`: the same by an app in
+ * the same home for the first time, to have it ready; `cold`: a home that is not there yet, until a key moves the focus; `bare`: until an empty page is shown; `empty`: the same by an app in
  * the folder `home` that does nothing else.
  */
 const [what = '', home = ''] = process.argv.slice(2);
@@ -89,6 +89,14 @@ async function app(): Promise<Start> {
   keepCompiledCode();
   const { launchApp } = await import('../support/launch-app.ts');
   const { page, close } = await launchApp({ home, downloads: `${home}-downloads` });
+  if (what === 'cold') {
+    // Nothing is set up yet, so that there is no field to type into.
+    const isReached = (): Promise<boolean> => page.evaluate('document.activeElement !== document.body');
+    while (!(await isReached())) await page.keyboard.press('Tab');
+    const start = now();
+    await close();
+    return start;
+  }
   if (what === 'first') await (await import('../support/page-actions.ts')).startBuiltIn(page);
   // Without a click: the field has the focus by itself. To look for it by its role would take a tenth of a second.
   const typed = (): Promise<string> => page.evaluate("document.activeElement?.value ?? ''");
