@@ -2,7 +2,7 @@ import { type ValueKind, valueKinds } from '../../contract/value-kinds.ts';
 import { type ValueSpan, valueSpans } from '../../masking/value-spans.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Marks } from '../../contract/models/batch.ts';
-import { readWritten, writeForm, type WrittenValue } from './written-form.ts';
+import { lengthOfForm, readWritten, writeForm, type WrittenValue } from './written-form.ts';
 
 /*
  * Values in the middle of a text. Each is tokenized where it stands, and its token stands between marks, from which
@@ -67,6 +67,32 @@ export function findTokens(text: string, marks: Marks): Outcome<InsideValue[]> {
     });
   }
   return done(found);
+}
+
+/**
+ * What a text has in place of the marks of `marked`, which was made of it: the values in clear, without another look for them.
+ * Null where the one is not the other but for its marks, or it can't be told how long each value is.
+ */
+export function valuesBehind(text: string, marked: string, marks: Marks): string[] | null {
+  const found = findTokens(marked, marks);
+  if (!found.ok) return null;
+  const lengths = found.value.map(({ form }) => lengthOfForm(form));
+  const inMarks = found.value.reduce((sum, { from, to }) => sum + to - from, 0);
+  const known = lengths.reduce<number>((sum, length) => sum + (length ?? 0), 0);
+  const left = text.length - (marked.length - inMarks) - known;
+  if (left < 0 || lengths.filter((length) => length === null).length > 1) return null;
+  const values: string[] = [];
+  let at = 0;
+  let end = 0;
+  for (const [n, { from, to, kind }] of found.value.entries()) {
+    const between = marked.slice(end, from);
+    if (!text.startsWith(between, at)) return null;
+    const begin = at + between.length;
+    at = begin + (lengths[n] ?? left);
+    end = to;
+    values.push(readWritten(kind, text.slice(begin, at)).bare);
+  }
+  return text.slice(at) === marked.slice(end) ? values : null;
 }
 
 /** The text with a token in marks in place of each value. Failure: value.mark-broken, where a token is like a mark. */

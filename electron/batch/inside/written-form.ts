@@ -26,6 +26,15 @@ export function readWritten(kind: ValueKind, written: string): WrittenValue {
   return { bare, form };
 }
 
+/** How many characters a value of that form takes in its text; null where only the value tells. */
+export function lengthOfForm(form: string): number | null {
+  if (!wholeForm.test(form)) return null;
+  let length = 0;
+  for (const { groups = {} } of form.matchAll(pieces))
+    length += groups.size === undefined ? 1 : Number(groups.size);
+  return length;
+}
+
 const pieces = /(?<letters>[lu]?)(?<size>[0-9]{1,3})|\{(?<unit>[0-9a-f]{1,4})\}|(?<sign>[ ./-])/g;
 const wholeForm = /^(?:[lu]?[0-9]{1,3}|\{[0-9a-f]{1,4}\}|[ ./-])+$/;
 

@@ -52,8 +52,8 @@ export function createRemainingChecks(): RemainingChecks {
     last = null;
     const { job, store, source } = open;
     const { jobId, format } = job.spec;
-    const { tally, entries } = store;
-    const sent = await collectSentValues({ source, format, work: job.work, entries });
+    const { tally } = store;
+    const sent = await collectSentValues({ source, format, work: job.work, store });
     if (sent.ok) last = { jobId, tally, sent: sent.value, looks: [] };
     return sent;
   }
@@ -92,8 +92,7 @@ export async function oldTokensLeft(open: OpenJob, signal: AbortSignal): Promise
   const { job, store, source } = open;
   const { format } = job.spec;
   if (job.work.every(({ plan }) => plan.operation !== 'translate')) return done(null);
-  const { entries } = store;
-  const old = await collectSentValues({ source, format, work: job.work, entries, operation: 'translate' });
+  const old = await collectSentValues({ source, format, work: job.work, store, operation: 'translate' });
   if (!old.ok) return old;
   const choice: ExportContent = { content: 'tokens', rows: 'all' };
   const looked = await lookThrough(open, { leaks: createLeakCheck(format, old.value), choice, signal });

@@ -1,12 +1,13 @@
 import { done, type Outcome } from '../../contract/errors.ts';
 import { readAhead } from '../../storage/byte-source.ts';
-import { isInside, sentValues } from '../planning/inside-cells.ts';
+import { type InsideColumn, isInside, sentBehind, sentValues } from '../planning/inside-cells.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
 import { codecOf } from '../reading/encodings.ts';
 import { readChunk, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { Units } from '../reading/table.ts';
 import type { JobSource } from '../running/job-source.ts';
-import type { JournalEntry } from '../storing/journal.ts';
+import type { ResultStore } from '../storing/result-store.ts';
+import { type ColumnResults, rowStates } from '../storing/results.ts';
 import { eachDigit, type DigitRun } from './digit-runs.ts';
 import { lastMapped } from '../planning/plan.ts';
 import { ValueSet } from './value-set.ts';
@@ -166,9 +167,9 @@ const isPunctuation = (unit: number): boolean =>
 
 interface CollectOptions {
   readonly source: JobSource;
+  readonly store: Pick<ResultStore, 'entries' | 'createSequentialReader'>;
   readonly format: Format;
   readonly work: readonly ColumnWork[];
-  readonly entries: readonly JournalEntry[];
   /** Of the columns with this operation. */
   readonly operation?: 'tokenize' | 'translate';
 }
@@ -178,7 +179,7 @@ export async function collectSentValues({
   source,
   format,
   work,
-  entries,
+  store,
   operation = 'tokenize',
 }: CollectOptions): Promise<Outcome<SentValues>> {
   const sent = createSentValues(format);
@@ -186,20 +187,33 @@ export async function collectSentValues({
   if (sending.length === 0) return done(sent);
   const { identity, mended, typed } = source;
   const read = readAhead((offset, length) => source.read(offset, length), identity.size);
-  for (const entry of entries) {
+  const readResults = sending.some(isInside) ? store.createSequentialReader() : null;
+  for (const entry of store.entries) {
     const chunk = await readChunk({ identity, read, mended, typed }, format, entry, lastMapped(sending) + 1);
     if (!chunk.ok) return chunk;
+    const results = readResults === null ? null : await readResults(entry);
+    if (results?.ok === false) return results;
     for (const one of sending) {
-      if (isInside(one)) addInside(chunk.value, one);
+      if (isInside(one)) addInside(chunk.value, one, results?.value.columns[work.indexOf(one)]);
       else sent.addColumn(chunk.value, one.plan.column);
     }
   }
   return done(sent);
 
-  function addInside({ table, start, typed: fromWindow }: Chunk, one: ColumnWork): void {
+  function addInside(
+    { table, start, typed: fromWindow }: Chunk,
+    one: ColumnWork & InsideColumn,
+    results: ColumnResults | undefined,
+  ): void {
     for (let row = 0; row < table.count; row++) {
       if (fromWindow.has(start.row + row)) continue;
-      for (const value of sentValues(one, table.value(row, one.plan.column))) sent.addValue(value.sent);
+      const cell = table.value(row, one.plan.column);
+      const marked = results?.states[row] === rowStates.ok ? results.values[row] : undefined;
+      const values =
+        marked === undefined
+          ? sentValues(one, cell).map((value) => value.sent)
+          : sentBehind(one, cell, marked);
+      for (const value of values) sent.addValue(value);
     }
   }
 }

@@ -4,7 +4,14 @@ import { mask, maskCell } from '../../masking/masking.ts';
 import { cleartext, openCleartext, openToken, type Cleartext } from '../../util/cleartext.ts';
 import type { ColumnWork, InsideWork, ValueWork } from './column-work.ts';
 import { fits, isScientific } from '../reading/fit.ts';
-import { findCleartext, findTokens, type InsideValue, putCleartext, putTokens } from '../inside/marks.ts';
+import {
+  findCleartext,
+  findTokens,
+  type InsideValue,
+  putCleartext,
+  putTokens,
+  valuesBehind,
+} from '../inside/marks.ts';
 
 /** A value that is sent, with what is done with it; of one inside a text also where it stands. */
 export interface SentValue {
@@ -19,7 +26,7 @@ export interface InsideCell {
   readonly values: readonly PlacedValue[];
 }
 
-type InsideColumn = Pick<ColumnWork, 'plan'> & { readonly inside: InsideWork };
+export type InsideColumn = Pick<ColumnWork, 'plan'> & { readonly inside: InsideWork };
 
 /** The values that a text sends. Failures: value.marks-inside, value.spelled-inside, value.mark-broken, value.unfit. */
 export function findInside(cell: Cleartext, { plan, inside }: InsideColumn): Outcome<InsideCell> {
@@ -55,6 +62,15 @@ export function sentValues(one: ColumnWork, cell: Cleartext): readonly SentValue
   const found = findInside(cell, one);
   return found.ok ? found.value.values : [];
 }
+
+/** What a text has sent that was tokenized as `marked`. */
+export const sentBehind = (
+  one: ColumnWork & InsideColumn,
+  cell: Cleartext,
+  marked: Cleartext,
+): readonly string[] =>
+  valuesBehind(openCleartext(cell), openCleartext(marked), one.inside.marks) ??
+  sentValues(one, cell).map(({ sent }) => sent);
 
 /** The same, all of which fit their kind; null for a cell that is not sent. */
 export function fittingValues(

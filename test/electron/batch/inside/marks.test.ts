@@ -4,6 +4,7 @@ import {
   findTokens,
   putCleartext,
   putTokens,
+  valuesBehind,
 } from '../../../../electron/batch/inside/marks.ts';
 import { readWritten, writeForm } from '../../../../electron/batch/inside/written-form.ts';
 import { usualMarks, type ValueKind } from '../../../../electron/contract/value-kinds.ts';
@@ -38,6 +39,7 @@ describe('values inside a text', () => {
     const notes = createNotes(7);
     const random = seeded(8);
     let count = 0;
+    let told = 0;
     for (let row = 0; row < 3_000; row++) {
       const { text } = notes.next();
       const found = cleartextIn(text, marks);
@@ -53,11 +55,24 @@ describe('values inside a text', () => {
       const marked = valueOf(findTokens(written, marks));
       expect(marked.map(({ sent }) => sent)).toEqual(tokens);
       const cleartexts = values.map(({ sent }) => sent);
+      const behind = valuesBehind(text, written, marks);
+      if (behind !== null) expect(behind).toEqual(cleartexts);
+      told += behind === null ? 0 : cleartexts.length;
       const back = valueOf(putCleartext(written, marked, cleartexts));
       expect(Buffer.from(back, 'utf16le').equals(Buffer.from(text, 'utf16le'))).toBe(true);
       count += values.length;
     }
     expect(count).toBeGreaterThan(2_000);
+    expect(told).toBeGreaterThan(1_000);
+  });
+
+  it('are not read from a text that says something else beside them', () => {
+    const marked = 'paid [[card:T1]] today';
+    expect(valuesBehind('paid 4111111111111111 today', marked, usualMarks)).toEqual(['4111111111111111']);
+    expect(valuesBehind('Paid 4111111111111111 today', marked, usualMarks)).toBeNull();
+    expect(valuesBehind('paid 4111111111111111 today.', marked, usualMarks)).toBeNull();
+    expect(valuesBehind('paid', marked, usualMarks)).toBeNull();
+    expect(valuesBehind('a 1 b 2 c', 'a [[card:T1]] b [[card:T2]] c', usualMarks)).toBeNull();
   });
 
   it('are not looked for in a text that has marks', () => {
