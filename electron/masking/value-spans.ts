@@ -16,7 +16,7 @@ const sentenceEnd = /[.!?]+$/;
  * it is written in other characters than its own, as `&#52;111…`, or a part of it is a part of another value. What is put
  * in its place could not be taken back byte for byte.
  */
-export function valueSpans(text: string, kinds: ReadonlySet<ValueKind>): ValueSpan[] | null {
+export function valueSpans(text: string, kinds: Pick<ReadonlySet<ValueKind>, 'has'>): ValueSpan[] | null {
   const told: { kind: ValueKind; value: string; place: Place | null }[] = [];
   eachValue(text, (kind, value, place) => told.push({ kind, value, place }));
   if (told.length === 0) return [];

@@ -2,7 +2,7 @@ import { type ValueKind, valueKinds } from '../../contract/value-kinds.ts';
 import { type ValueSpan, valueSpans } from '../../masking/value-spans.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Marks } from '../../contract/models/batch.ts';
-import { lengthOfForm, readWritten, writeForm, type WrittenValue } from './written-form.ts';
+import { bareOf, lengthOfForm, readWritten, writeForm, type WrittenValue } from './written-form.ts';
 
 /*
  * Values in the middle of a text. Each is tokenized where it stands, and its token stands between marks, from which
@@ -15,26 +15,34 @@ export interface InsideValue extends ValueSpan {
   readonly form: string;
 }
 
-const escaped = (signs: string): string => signs.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
 /** Behind a form: without a letter its digits and those of a token would be one number, which may look like another card. */
 const formEnd = ' token';
-const heads = new WeakMap<Marks, RegExp>();
 
-/** How each mark begins. */
-function headOf(marks: Marks): RegExp {
-  const known = heads.get(marks);
-  if (known !== undefined) return known;
-  const head = new RegExp(`${escaped(marks.open)}(${valueKinds.join('|')})(?=[ :])`, 'g');
-  heads.set(marks, head);
-  return head;
+/** How a mark begins: what opens it, and its kind. */
+interface Head {
+  readonly kind: ValueKind;
+  readonly from: number;
+  readonly to: number;
+}
+
+function nextHead(text: string, { open }: Marks, begin: number): Head | null {
+  for (let from = text.indexOf(open, begin); from >= 0; from = text.indexOf(open, from + 1)) {
+    const named = from + open.length;
+    const kind = valueKinds.find((one) => {
+      const behind = text[named + one.length];
+      return (behind === ' ' || behind === ':') && text.startsWith(one, named);
+    });
+    if (kind !== undefined) return { kind, from, to: named + kind.length };
+  }
+  return null;
 }
 
 /** The values that are tokenized. Failures: value.marks-inside, value.spelled-inside. */
 export function findCleartext(
   text: string,
-  { kinds, marks }: { readonly kinds: ReadonlySet<ValueKind>; readonly marks: Marks },
+  { kinds, marks }: { readonly kinds: Pick<ReadonlySet<ValueKind>, 'has'>; readonly marks: Marks },
 ): Outcome<InsideValue[]> {
-  if (text.includes(marks.open) && text.search(headOf(marks)) >= 0) return failed('value.marks-inside');
+  if (nextHead(text, marks, 0) !== null) return failed('value.marks-inside');
   const spans = valueSpans(text, kinds);
   if (spans === null) return failed('value.spelled-inside');
   return done(
@@ -48,19 +56,18 @@ export function findCleartext(
 /** The tokens between marks. Failure: value.mark-broken. */
 export function findTokens(text: string, marks: Marks): Outcome<InsideValue[]> {
   const found: InsideValue[] = [];
-  if (!text.includes(marks.open)) return done(found);
-  for (const { index, 0: begin, 1: kind } of text.matchAll(headOf(marks))) {
+  for (let head = nextHead(text, marks, 0); head !== null; head = nextHead(text, marks, head.to)) {
+    const { kind, from, to: formFrom } = head;
     // Within the token of another.
-    if (index < (found.at(-1)?.to ?? 0)) return failed('value.mark-broken');
-    const formFrom = index + begin.length;
+    if (from < (found.at(-1)?.to ?? 0)) return failed('value.mark-broken');
     const colon = text.indexOf(':', formFrom);
     const end = text.indexOf(marks.close, colon + 1);
     if (colon < 0 || end <= colon + 1) return failed('value.mark-broken');
     const between = text.slice(formFrom, colon);
     if (between !== '' && !between.endsWith(formEnd)) return failed('value.mark-broken');
     found.push({
-      kind: kind as ValueKind,
-      from: index,
+      kind,
+      from,
       to: end + marks.close.length,
       sent: text.slice(colon + 1, end),
       form: between === '' ? '' : between.slice(1, -formEnd.length),
@@ -90,7 +97,7 @@ export function valuesBehind(text: string, marked: string, marks: Marks): string
     const begin = at + between.length;
     at = begin + (lengths[n] ?? left);
     end = to;
-    values.push(readWritten(kind, text.slice(begin, at)).bare);
+    values.push(bareOf(kind, text.slice(begin, at)));
   }
   return text.slice(at) === marked.slice(end) ? values : null;
 }

@@ -5,6 +5,7 @@ import type { ValueKind } from '../../contract/value-kinds.ts';
  * sizes of groups with what is between them: `4-4-4-4`, `l4 4` where letters are small, `3{2013}2{2013}4` with other signs.
  */
 
+const isBare = /^[A-Z0-9]*$/;
 const plainSigns = /^[ ./-]$/;
 
 /** A value as it stands in a text, taken apart. `form` is '' where the value is bare already. */
@@ -13,9 +14,12 @@ export interface WrittenValue {
   readonly form: string;
 }
 
+/** A value as a service takes it. */
+export const bareOf = (kind: ValueKind, written: string): string =>
+  kind === 'email' || isBare.test(written) ? written : written.replaceAll(/[^A-Za-z0-9]/g, '').toUpperCase();
+
 export function readWritten(kind: ValueKind, written: string): WrittenValue {
-  if (kind === 'email') return { bare: written, form: '' };
-  const bare = written.replaceAll(/[^A-Za-z0-9]/g, '').toUpperCase();
+  const bare = bareOf(kind, written);
   if (bare === written) return { bare, form: '' };
   const form = written.replaceAll(/[A-Z0-9]*[A-Z][A-Z0-9]*|[a-z0-9]+|[^A-Za-z0-9]/g, (part, at: number) => {
     if (!/^[A-Za-z0-9]/.test(part))
@@ -26,31 +30,48 @@ export function readWritten(kind: ValueKind, written: string): WrittenValue {
   return { bare, form };
 }
 
-/** How many characters a value of that form takes in its text; null where only the value tells. */
-export function lengthOfForm(form: string): number | null {
-  if (!wholeForm.test(form)) return null;
-  let length = 0;
-  for (const { groups = {} } of form.matchAll(pieces))
-    length += groups.size === undefined ? 1 : Number(groups.size);
-  return length;
-}
+/** So many characters of the value, or a sign between them. */
+type Piece = { readonly size: number; readonly isSmall: boolean } | { readonly sign: string };
 
 const pieces = /(?<letters>[lu]?)(?<size>[0-9]{1,3})|\{(?<unit>[0-9a-f]{1,4})\}|(?<sign>[ ./-])/g;
 const wholeForm = /^(?:[lu]?[0-9]{1,3}|\{[0-9a-f]{1,4}\}|[ ./-])+$/;
 
+/** Most texts have one of few forms. */
+const known = new Map<string, readonly Piece[] | null>();
+const maxKnown = 1_000;
+
+function readForm(form: string): readonly Piece[] | null {
+  const before = known.get(form);
+  if (before !== undefined) return before;
+  const read = !wholeForm.test(form)
+    ? null
+    : Array.from(form.matchAll(pieces), ({ groups = {} }): Piece => {
+        const { letters, size, unit, sign = '' } = groups;
+        if (size !== undefined) return { size: Number(size), isSmall: letters === 'l' };
+        return { sign: unit === undefined ? sign : String.fromCharCode(parseInt(unit, 16)) };
+      });
+  if (known.size >= maxKnown) known.clear();
+  known.set(form, read);
+  return read;
+}
+
+/** How many characters a value of that form takes in its text; null where only the value tells. */
+export const lengthOfForm = (form: string): number | null =>
+  readForm(form)?.reduce((sum, piece) => sum + ('sign' in piece ? 1 : piece.size), 0) ?? null;
+
 /** Null where the form is none, or is not that of so many characters. */
 export function writeForm({ bare, form }: WrittenValue): string | null {
   if (form === '') return bare;
-  if (!wholeForm.test(form)) return null;
+  const read = readForm(form);
+  if (read === null) return null;
   let at = 0;
   let written = '';
-  for (const { groups = {} } of form.matchAll(pieces)) {
-    const { letters, size, unit, sign = '' } = groups;
-    if (size === undefined) written += unit === undefined ? sign : String.fromCharCode(parseInt(unit, 16));
+  for (const piece of read) {
+    if ('sign' in piece) written += piece.sign;
     else {
-      const part = bare.slice(at, at + Number(size));
-      at += Number(size);
-      written += letters === 'l' ? part.toLowerCase() : part;
+      const part = bare.slice(at, at + piece.size);
+      at += piece.size;
+      written += piece.isSmall ? part.toLowerCase() : part;
     }
   }
   return at === bare.length ? written : null;

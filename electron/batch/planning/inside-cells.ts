@@ -32,11 +32,10 @@ export type InsideColumn = Pick<ColumnWork, 'plan'> & { readonly inside: InsideW
 export function findInside(cell: Cleartext, { plan, inside }: InsideColumn): Outcome<InsideCell> {
   const text = openCleartext(cell);
   const { marks, works } = inside;
-  const kinds = new Set(works.keys());
   // A card of which a spreadsheet left fifteen digits.
-  if (isScientific(text) && (kinds.has('card') || kinds.has('ssn'))) return failed('value.unfit');
+  if ((works.has('card') || works.has('ssn')) && isScientific(text)) return failed('value.unfit');
   const found =
-    plan.operation === 'tokenize' ? findCleartext(text, { kinds, marks }) : findTokens(text, marks);
+    plan.operation === 'tokenize' ? findCleartext(text, { kinds: works, marks }) : findTokens(text, marks);
   if (!found.ok) return found;
   const values = found.value.flatMap((value) => {
     const work = works.get(value.kind);

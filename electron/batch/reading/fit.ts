@@ -9,7 +9,7 @@ import { isBlank } from '../../util/blank.ts';
 
 /** A number that a spreadsheet rounded and wrote in scientific notation: its digits are gone. */
 export const isScientific = (value: Cleartext | string): boolean =>
-  /^[+-]?\d(?:[.,]\d+)?E\+\d{1,3}$/i.test(openCleartext(value).trim());
+  /^\s*[+-]?\d(?:[.,]\d+)?E\+\d{1,3}\s*$/i.test(openCleartext(value));
 
 /** Whether a cell holds nothing to act on. */
 export const isBlankCell = (value: Cleartext): boolean => isBlank(openCleartext(value));
