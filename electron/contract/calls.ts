@@ -476,6 +476,8 @@ export const calls = {
     rowsQuery.extend({ text: z.string().min(1).max(200), after: z.int().min(-1), backwards: z.boolean() }),
     foundCell.nullable(),
   ),
+  /** Ends the look at all rows of a job that is under way: its filter, sort, search or profile answers with `service.cancelled`. */
+  'batch.stopViewing': call(ofJob, nothing),
   /** Puts cells on the clipboard as the window sees them, with tabs between; formulas are neutralised. */
   'batch.copy': call(
     rowsQuery.extend({

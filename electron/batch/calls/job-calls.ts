@@ -270,6 +270,10 @@ export function createJobCalls(
     },
     'batch.rows': ({ jobId, ...query }) => withRows(jobId, (rows) => views.page(jobId, rows, query)),
     'batch.find': ({ jobId, ...query }) => withRows(jobId, (rows) => views.find(jobId, rows, query)),
+    'batch.stopViewing'({ jobId }) {
+      views.stop(jobId);
+      return Promise.resolve(done({}));
+    },
     'batch.copy': ({ jobId, columns, ...query }) => {
       const epoch = options.clipboard.epoch();
       return withRows(jobId, async (rows) => {

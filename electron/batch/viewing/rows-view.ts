@@ -45,6 +45,8 @@ export interface RowsViews {
   ): Promise<Outcome<Uint32Array>>;
   /** What one column holds; another profile of the job ends it. The same failures. */
   profile(jobId: string, rows: JobRows, column: number): Promise<Outcome<ColumnProfile>>;
+  /** Ends what is under way, with `service.cancelled`; what was found before stays. */
+  stop(jobId: string): void;
   forget(jobId: string): void;
 }
 
@@ -63,6 +65,8 @@ interface JobViews {
   list: Promise<Outcome<RowList>> | null;
   found: Promise<Outcome<RowList>> | null;
   foundKey: string;
+  /** How often a person ended what was under way: a search has two parts. */
+  stops: number;
 }
 
 const maxJobs = 4;
@@ -74,7 +78,14 @@ export function createRowsViews(report: (progress: EventPayload<'batch.viewing'>
 
   function viewsOf(jobId: string): JobViews {
     const known = jobs.get(jobId);
-    const views = known ?? { abort: new AbortController(), key: '', list: null, found: null, foundKey: '' };
+    const views = known ?? {
+      abort: new AbortController(),
+      key: '',
+      list: null,
+      found: null,
+      foundKey: '',
+      stops: 0,
+    };
     // The one used last is the last in the map.
     jobs.delete(jobId);
     jobs.set(jobId, views);
@@ -151,9 +162,11 @@ export function createRowsViews(report: (progress: EventPayload<'batch.viewing'>
       return shown.ok ? done({ total: length, from, rows: shown.value }) : shown;
     },
     async find(jobId, rows, { text, after, backwards, ...query }) {
+      const { stops } = viewsOf(jobId);
       const list = await listOf(jobId, rows, query);
       if (!list.ok) return list;
       const views = viewsOf(jobId);
+      if (views.stops !== stops) return failed('service.cancelled');
       const foundKey = `${keyOf(query)} ${text}`;
       if (views.foundKey !== foundKey || views.found === null) {
         views.foundKey = foundKey;
@@ -163,8 +176,13 @@ export function createRowsViews(report: (progress: EventPayload<'batch.viewing'>
           report: reporter(jobId),
         });
       }
-      const found = await views.found;
-      if (!found.ok) return found;
+      const asked = views.found;
+      const found = await asked;
+      if (!found.ok) {
+        // The same search begins anew.
+        if (views.found === asked) views.found = null;
+        return found;
+      }
       if (found.value.version !== list.value) views.found = null;
       const positions = found.value.rows;
       if (positions.length === 0) return done(null);
@@ -199,6 +217,14 @@ export function createRowsViews(report: (progress: EventPayload<'batch.viewing'>
       return profileColumn(rows, column, { signal: abort.signal, report: reporter(jobId) }).finally(() => {
         if (profiling.get(jobId) === abort) profiling.delete(jobId);
       });
+    },
+    stop(jobId) {
+      profiling.get(jobId)?.abort();
+      const views = jobs.get(jobId);
+      if (views === undefined) return;
+      views.stops += 1;
+      views.abort.abort();
+      views.abort = new AbortController();
     },
     forget(jobId) {
       profiling.get(jobId)?.abort();

@@ -591,6 +591,43 @@ describe('the table of a run', () => {
     expect(table.share).toBeNull();
   });
 
+  it('stops a look at all rows, and keeps the rows that are shown with their filter and order', async () => {
+    const ended = Promise.withResolvers<null>();
+    let isSlow = false;
+    const { fake, table } = await opened(
+      {},
+      {
+        answers: {
+          'batch.rows': async ({ from, count }) => {
+            if (isSlow) {
+              await ended.promise;
+              return { ok: false, failure: { code: 'service.cancelled' } };
+            }
+            const rows = Array.from({ length: count }, (_, n) => data.resultRow(from + n + 1));
+            return { ok: true, value: { total: 500, from, rows } };
+          },
+          'batch.stopViewing': () => {
+            ended.resolve(null);
+            return done({});
+          },
+        },
+      },
+    );
+    await expect.poll(() => table.pages.total).toBe(500);
+    table.setSort({ column: 3, descending: true });
+    await expect.poll(() => fake.seen.at(-1)).toMatchObject({ name: 'batch.rows' });
+    isSlow = true;
+    table.setCondition(3, { test: 'contains', text: 'ada' });
+    fake.emit('batch.viewing', { jobId: 'job-1', share: 0.4 });
+    await table.stop();
+    expect(fake.seen.at(-1)).toMatchObject({ name: 'batch.stopViewing', input: { jobId: 'job-1' } });
+    expect(table.share).toBeNull();
+    expect(table.conditions.size).toBe(0);
+    expect(table.sort).toEqual({ column: 3, descending: true });
+    expect(table.pages.total).toBe(500);
+    expect(table.pages.failure).toBeNull();
+  });
+
   it('saves widths and hidden columns, also when it is left at once', async () => {
     const { fake, controller, table } = await opened();
     table.layout.setWidth(3, 200);

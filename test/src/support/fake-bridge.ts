@@ -529,6 +529,7 @@ function defaultAnswers(
     'batch.openEncrypted': () => done(data.preview.source),
     'batch.stopOpening': () => done({}),
     'batch.stopExport': () => done({}),
+    'batch.stopViewing': () => done({}),
     'batch.preview': ({ reading }) =>
       done({
         ...data.preview,

@@ -65,6 +65,8 @@ export class ResultsTable {
   readonly #stopListening: () => void;
   /** The rows asked for last; shown once they are here. */
   #latest: RowPages<TableRow> | null = null;
+  /** What the rows that are shown were asked for with. */
+  #shownAs: Pick<ResultsTable, 'filter' | 'conditions' | 'sort'> | null = null;
   /** A row with all its fields, at a position of the pages it belongs to. */
   #whole = $state.raw<{ pages: RowPages<TableRow>; position: number; row: TableRow } | null>(null);
 
@@ -234,6 +236,16 @@ export class ResultsTable {
     return this.found;
   }
 
+  /** Ends the look at all rows that is under way; the rows that are shown stay, with the filter and order they have. */
+  async stop(): Promise<void> {
+    if (this.#latest !== this.pages && this.#shownAs !== null) {
+      Object.assign(this, this.#shownAs);
+      this.#latest = this.pages;
+    }
+    await this.#api.call('batch.stopViewing', { jobId: this.#jobId });
+    this.share = null;
+  }
+
   /** Puts cells on the clipboard, masked as they are shown; when they are cleared, or null where that failed. */
   async copy(rows: { from: number; count: number }, columns: number[]): Promise<Copied | null> {
     const outcome = await this.#api.call('batch.copy', {
@@ -286,6 +298,7 @@ export class ResultsTable {
     this.found = null;
     this.notFound = null;
     const query = this.#query;
+    const asked = { filter: this.filter, conditions: this.conditions, sort: this.sort };
     const pages: RowPages<TableRow> = new RowPages(
       async (from, count, columns) => {
         const outcome = await this.#fetch(query, from, count, columns);
@@ -303,6 +316,7 @@ export class ResultsTable {
     void pages.need(0, last - 1).then(async () => {
       if (this.#latest !== pages) return;
       this.pages = pages;
+      this.#shownAs = asked;
       if (this.#fitted.size === 0) await this.#measure();
     });
   }

@@ -409,6 +409,43 @@ describe('a profile', () => {
   });
 });
 
+describe('a stop', () => {
+  const sort = { column: 0, descending: false };
+  const acts = {
+    filter: { where: [{ column: 0, test: 'contains', text: '2' }], sort: null },
+    sort: { where: [], sort },
+    'search in sorted rows': { where: [], sort },
+    search: { where: [], sort: null },
+  } satisfies Record<string, RowsView>;
+
+  it.each(Object.entries(acts))('ends a %s, which can be asked for again', async (name, view) => {
+    const shares: number[] = [];
+    const views = createRowsViews(({ share }) => shares.push(share));
+    const begun = Promise.withResolvers<null>();
+    const look = (rowsOfJob: JobRows) =>
+      name.startsWith('search')
+        ? views.find('j', rowsOfJob, { filter: 'all', view, text: '2', after: -1, backwards: false })
+        : views.page('j', rowsOfJob, { filter: 'all', view, from: 0, count: 2 });
+    const rowsOfJob = twoRows(begun.promise);
+    const first = look(rowsOfJob);
+    await Promise.resolve();
+    views.stop('j');
+    begun.resolve(null);
+    expect(codeOf(await first)).toBe('service.cancelled');
+    expect(shares).not.toContain(1);
+    expect(codeOf(await look(rowsOfJob))).toBe('ok');
+    expect(shares.at(-1)).toBe(1);
+  });
+
+  it('is a call of the window, and leaves what was found', async () => {
+    const { jobId } = await finish();
+    const query = { jobId, filter: 'all', text: 'Second', backwards: false } as const;
+    const found = valueOf(await app.batch['batch.find']({ ...query, after: -1 }));
+    valueOf(await app.batch['batch.stopViewing']({ jobId }));
+    expect(valueOf(await app.batch['batch.find']({ ...query, after: -1 }))).toEqual(found);
+  });
+});
+
 describe('a copy', () => {
   it('holds the cells as they are shown, and nothing a spreadsheet would run', async () => {
     const content = 'id,card,note\n1,tok5,=1+1\n2,tok6,"two\nlines"\n';
