@@ -110,6 +110,7 @@ export function someCard(run: string, search: CardSearch, visit: VisitCard): boo
       const sums = end % 2 === 1 ? even : odd;
       if (((sums[end] ?? 0) - (sums[from] ?? 0)) % 10 !== 0) continue;
       if (!mayBeCard(read, { from, end, cuts, search })) continue;
+      if (search !== 'all' && cuts !== null && isOutdone(read, from, end)) continue;
       if (visit(digits, from, end, at)) return true;
       if (search === 'all') continue;
       // The last four digits of this one are shown, and may be the first of the next.
@@ -155,6 +156,40 @@ function mayBeCard(read: Digits, { from, end, cuts, search }: Window): boolean {
     // The parts of a date are two digits each, and two of them four.
     (search !== 'issued' || [0, 4, 8, 12].every((digit) => isOnePiece(read, from + digit, 4)));
   return (isJoined || isInFours) && isIssued(digits, from, length);
+}
+
+/** As cards are embossed: of 16 digits, and of 15. */
+const usualGroups = [
+  [4, 4, 4, 4],
+  [4, 6, 5],
+] as const;
+
+/**
+ * Whether a number of groups in no usual sizes ends within one that has them: `345 4111 1111 1111 1111` is another number and
+ * a card, of which a part passes together with that number one time in ten.
+ */
+function isOutdone(read: Digits, from: number, end: number): boolean {
+  if (isOnePiece(read, from, end - from) || hasUsualGroups(read, from)) return false;
+  for (let later = from + 1; later < end; later++) if (hasUsualGroups(read, later)) return true;
+  return false;
+}
+
+/** Whether a card that a network gives out begins there, in groups of these sizes and no others. */
+function hasUsualGroups({ digits, at, count, luhn }: Digits, from: number): boolean {
+  const begins = (digit: number): boolean =>
+    digit === 0 || digit === count || (at[digit - 1] ?? 0) + 1 < (at[digit] ?? 0);
+  return usualGroups.some((sizes) => {
+    const length = sizes.reduce((sum, size) => sum + size, 0);
+    const end = from + length;
+    if (end > count || !isIssued(digits, from, length)) return false;
+    const sums = luhn[end % 2 === 1 ? 0 : 1];
+    if (((sums[end] ?? 0) - (sums[from] ?? 0)) % 10 !== 0) return false;
+    const starts = [from];
+    for (const size of sizes) starts.push((starts.at(-1) ?? 0) + size);
+    return Array.from({ length: length + 1 }, (_, n) => from + n).every(
+      (digit) => begins(digit) === starts.includes(digit),
+    );
+  });
 }
 
 const isOnePiece = ({ at }: Digits, from: number, length: number): boolean =>

@@ -52,6 +52,16 @@ describe('where values stand in a text', () => {
     },
   );
 
+  it.each(['x345 4111 1111 1111 1111', '414 4111 1111 1111 1111 7', '2026 345 3782 822463 10005'])(
+    'are the card, and not a number before it together with a part of the card: %s',
+    (text) => {
+      const [card] = /4111(?: 1111){3}|3782 822463 10005/.exec(text) ?? [''];
+      expect(found(text)).toEqual([['card', card]]);
+      expect(maskCell(text)).not.toContain(card.slice(8, 13));
+      expect(maskCell(text)).toContain(card.slice(-4));
+    },
+  );
+
   it.each([
     // An SSN whose last digits are a card's first ones.
     'x 328-53-5204 5187 0976 5964 6756',
