@@ -19,6 +19,7 @@ import { measureRows } from './measure-rows.ts';
 import { measureTorture } from './measure-torture.ts';
 import { measureTurns } from './measure-turns.ts';
 import { measureWindow } from './measure-window.ts';
+import { measureWorkbook } from './measure-workbook.ts';
 
 /**
  * `npm run bench` measures everything and writes out/bench.json; `npm run bench -- throughput memory` only those
@@ -29,6 +30,7 @@ const measures: Readonly<Record<string, Measure>> = {
   costs: measureCosts,
   memory: measureMemory,
   formats: measureFormats,
+  workbook: measureWorkbook,
   inside: measureInside,
   preview: measurePreview,
   rows: measureRows,

@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSheetWriter, workbookFile } from '../../../../electron/batch/output/write-workbook.ts';
@@ -11,14 +8,9 @@ import { createRowWriter } from '../../../../electron/storage/csv.ts';
 import { openAtomicFile } from '../../../../electron/storage/atomic-file.ts';
 import { readPacked } from '../../../../electron/parsing/packed/read-packed.ts';
 import { valueOf } from '../../../support/batch-app.ts';
+import { convertWithLibreOffice, hasLibreOffice } from '../../../support/libreoffice.ts';
 import { workbook } from '../../../support/make-workbook.ts';
 import { done } from '../../../../electron/contract/errors.ts';
-
-const run = promisify(execFile);
-const program = (process.env['PATH'] ?? '')
-  .split(path.delimiter)
-  .map((folder) => path.join(folder, 'soffice'))
-  .find((file) => fs.existsSync(file));
 
 let folder: string;
 beforeAll(() => {
@@ -28,17 +20,8 @@ afterAll(() => {
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
-/** Converts files in one start of LibreOffice, with a profile of its own; the results stand beside them. */
-async function convert(files: readonly string[], to: string, from?: string): Promise<void> {
-  const profile = pathToFileURL(path.join(folder, 'profile')).href;
-  const filter = from === undefined ? [] : [`--infilter=${from}`];
-  const options = [`-env:UserInstallation=${profile}`, '--headless', '--norestore', ...filter];
-  const env = { PATH: process.env['PATH'], HOME: folder, LANG: 'C.UTF-8' };
-  await run(program ?? '', [...options, '--convert-to', to, '--outdir', folder, ...files], {
-    env,
-    timeout: 110_000,
-  });
-}
+const convert = (files: readonly string[], to: string, from?: string): Promise<void> =>
+  convertWithLibreOffice(folder, files, { to, ...(from !== undefined && { from }) });
 
 /** Values that spreadsheets like to take for something else, and characters that files like to lose. */
 const nasty = [
@@ -96,7 +79,7 @@ async function writeWorkbook(rows: readonly (readonly string[])[]): Promise<stri
   return file;
 }
 
-describe.skipIf(program === undefined)('in LibreOffice (soffice)', () => {
+describe.skipIf(!hasLibreOffice)('in LibreOffice (soffice)', () => {
   test('a workbook of ours has every cell as it was written', async () => {
     await convert(
       [await writeWorkbook(nasty)],
