@@ -9,9 +9,11 @@ const options = JSON.parse(process.argv[2] ?? '{}') as {
   home: string;
   url: string;
   ca: string;
+  /** The column that is sent. */
+  column?: number;
 };
 const harness = await openHarness({ ...options, output: '', inFlight: 8 });
-const jobId = await harness.start(await harness.source(options.input), 1);
+const jobId = await harness.start(await harness.source(options.input), options.column ?? 1);
 const { state } = await untilDone(harness, jobId);
 await harness.close();
 if (state !== 'finished') throw new Error(`the job is ${state}`);

@@ -53,9 +53,10 @@ const everyRow: RowsView = { where: [], sort: null };
 const views = {
   few: { ...everyRow, where: [{ column: 0, test: 'ends', text: '00000' }] },
   half: { ...everyRow, where: [{ column: 0, test: 'contains', text: '7' }] },
-  masked: { ...everyRow, where: [{ column: 1, test: 'begins', text: '****' }] },
+  masked: { ...everyRow, where: [{ column: 1, test: 'begins', text: '9' }] },
   text: { ...everyRow, sort: { column: 2, descending: false } },
   number: { ...everyRow, sort: { column: 3, descending: true } },
+  cards: { ...everyRow, sort: { column: 1, descending: false } },
 } satisfies Record<string, RowsView>;
 
 const steps: Record<string, Timed> = {};
@@ -69,10 +70,19 @@ for (const [name, view] of Object.entries(views)) {
   steps[`${name}Page`] = await slowestPage(view, total);
   totals[name] = total;
 }
-const nowhere = { jobId, filter: 'all', text: 'no such text', after: -1, backwards: false } as const;
+async function find(text: string, after: number): Promise<number> {
+  const query = { jobId, filter: 'all', text, after, backwards: false } as const;
+  const found = await harness.batch['batch.find'](query);
+  if (!found.ok) throw new Error(found.failure.code);
+  return found.value?.position ?? -1;
+}
 steps['nowhere'] = await timed(async () => {
-  const found = await harness.batch['batch.find'](nowhere);
-  if (!found.ok || found.value !== null) throw new Error('a text that is nowhere was found');
+  if ((await find('no such text', -1)) !== -1) throw new Error('a text that is nowhere was found');
+});
+let first = -1;
+steps['find'] = await timed(async () => (first = await find('d-4321', -1)));
+steps['findNext'] = await timed(async () => {
+  if ((await find('d-4321', first)) <= first) throw new Error('no next one was found');
 });
 const keptBytes = settled() - before;
 const peakRss = peakMemory();

@@ -20,24 +20,33 @@ export async function timed(act: () => Promise<unknown>): Promise<Timed> {
   return { ms: performance.now() - started, cpuMs: cpuMs(process.cpuUsage(before)), turn };
 }
 
-/** Two for each step: how long it took, which is printed, and its longest turn, which has a bar. */
-export const timedFigures = <Step extends string>(
+/** What a step is called, and how long it may take where that is held. */
+type Step = string | readonly [name: string, maxMs: number];
+
+/** Two for each step: how long it took, which has a bar where one is named, and its longest turn, which has one. */
+export const timedFigures = <Name extends string>(
   what: string,
-  steps: Readonly<Record<Step, string>>,
-  measured: Readonly<Record<NoInfer<Step>, Timed>>,
+  steps: Readonly<Record<Name, Step>>,
+  measured: Readonly<Record<NoInfer<Name>, Timed>>,
 ): Figure[] =>
-  (Object.keys(steps) as Step[]).flatMap((step) => [
-    {
-      name: `${what}: ${steps[step]}`,
-      value: measured[step].ms,
-      unit: 'ms',
-      note: `${Math.round(measured[step].cpuMs)} ms of processor time`,
-    },
-    {
-      name: `${what}: ${steps[step]}, longest turn of the event loop`,
-      value: measured[step].turn,
-      unit: 'ms of processor time',
-      bar: `<= ${maxTurnMs} ms`,
-      holds: measured[step].turn <= maxTurnMs,
-    },
-  ]);
+  (Object.keys(steps) as Name[]).flatMap((step) => {
+    const [name, maxMs] = typeof steps[step] === 'string' ? [steps[step]] : steps[step];
+    return figuresOf(`${what}: ${name}`, measured[step], maxMs);
+  });
+
+const figuresOf = (name: string, { ms, cpuMs, turn }: Timed, maxMs: number | undefined): Figure[] => [
+  {
+    name,
+    value: ms,
+    unit: 'ms',
+    ...(maxMs !== undefined && { bar: `<= ${maxMs} ms`, holds: ms <= maxMs }),
+    note: `${Math.round(cpuMs)} ms of processor time`,
+  },
+  {
+    name: `${name}, longest turn of the event loop`,
+    value: turn,
+    unit: 'ms of processor time',
+    bar: `<= ${maxTurnMs} ms`,
+    holds: turn <= maxTurnMs,
+  },
+];
