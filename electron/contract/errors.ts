@@ -143,7 +143,7 @@ export const failureCodes = [
   'value.spelled-inside', // a value in a text is written in other characters than its own, or runs into another, or the encoding has two ways to write the text; not sent
   'value.mark-broken', // the mark of a token in a text is cut or changed, or a result would make it so
   'value.case-missing', // its row has no case, or none that can be one, in the column of cases; not sent
-  'value.case-value', // the case of its row looks like a card number or another value; not sent
+  'value.case-value', // the case of its row has a line break or control character in it, or looks like a card number or another value; not sent
   'value.unfit', // does not fit the definition's kind; not sent
   'value.check-digit', // refused by the service, and its check digit is wrong
   'value.length', // refused by the service, and it has too few or too many digits

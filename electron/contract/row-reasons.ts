@@ -4,7 +4,8 @@ import type { FailureCode } from './errors.ts';
 export const rowReasons: Partial<Record<FailureCode, string>> = {
   'value.unencodable': 'The encoding of the export has not all characters of a cell',
   'value.case-missing': 'Not sent: the row has no case',
-  'value.case-value': 'Not sent: the case of the row looks like a card number or another value',
+  'value.case-value':
+    'Not sent: the case of the row has a line break in it, or looks like a card number or another value',
   'value.no-text': 'A number, true or false of JSON, not sent: no token can stand in its place',
   'value.field-width': 'The result does not fit its field',
   'value.marks-inside': 'Has marks of tokens already, not sent',

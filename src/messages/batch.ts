@@ -221,8 +221,8 @@ export const batchMessages = {
     ),
   'value.case-value': () =>
     message(
-      'The case of the row looks like a card number or another value, so it was not sent.',
-      'Write a case into the column of cases that tells nothing of a person, and send the corrected rows.',
+      'The case of the row has a line break in it, or looks like a card number or another value, so it was not sent.',
+      'Write one case into the column of cases that tells nothing of a person, and send the corrected rows.',
     ),
   'value.marks-inside': () =>
     message(

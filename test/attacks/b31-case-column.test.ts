@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { newXorKey } from '../../electron/contract/obscured.ts';
 import { planFor } from '../../electron/contract/saved-mapping.ts';
+import { maskCaseReference } from '../../electron/masking/masking.ts';
 import { codeOf, detokenize, openApp, planOf, takeIn, type TestApp, valueOf } from '../support/batch-app.ts';
 
 /* Somebody wants values under a case that is not theirs, or under none. */
@@ -42,6 +43,38 @@ it('a case of what nobody sees is none, for a row that is tried again too', asyn
   await app.until(jobId, 'finished');
   expect(app.service.sent).toEqual(['c', 'd', 'e']);
 });
+
+it('a cell with a line break, a tab or a control character in it is no case, and not another one', async () => {
+  const path = await app.write(
+    'in.csv',
+    'case,token\n"D-1\n2",a\nD-12,b\n"D\t-12",c\nD-1\u00072,d\n"D-1\u20282",e\n',
+  );
+  const { jobId, failures } = await app.run(await app.open(path), byCase);
+  expect(app.service.sent).toEqual(['b']);
+  expect(failures).toEqual([expect.objectContaining({ code: 'value.case-value', count: 4 })]);
+  expect(valueOf(await app.batch['batch.ofCase']({ caseReference: 'D-12' })).batches).toMatchObject([
+    { rows: 1, first: [2] },
+  ]);
+  const cell = { jobId, column: 1, row: 1, xorKey: newXorKey(), ...grounds };
+  expect(codeOf(await app.batch['batch.reveal'](cell))).not.toBe('ok');
+});
+
+it.each(['Réf-12'.normalize('NFD'), 'D\u2011 1', '№ 5', 'Ｄ－１', '案件１２', 'Fall ½', 'm²', 'x…'])(
+  'the case %s is sent, logged and found, as its person wrote it',
+  async (written) => {
+    const content = `case,token\n${written},a\nD-2,b\nD-3,c\nD-4,d\n`;
+    const { jobId } = await app.run(await app.open(await app.write('in.csv', content)), byCase);
+    expect(app.service.sent).toEqual(['a', 'b', 'c', 'd']);
+    const cell = { jobId, column: 1, row: 1, xorKey: newXorKey(), ...grounds };
+    valueOf(await app.batch['batch.reveal'](cell));
+    expect(app.audit.intents.at(-1)).toMatchObject({ action: 'Reveal', caseReference: written });
+    // Also as it is asked for from a line of the log.
+    for (const caseReference of [written, maskCaseReference(written)])
+      expect(valueOf(await app.batch['batch.ofCase']({ caseReference })).batches).toMatchObject([
+        { rows: 1, first: [1] },
+      ]);
+  },
+);
 
 it('the window names another case for a reveal, or wants an export without the source', async () => {
   const sourceId = await app.open(await app.write('in.csv', 'case,token\nD-1,a\n'));

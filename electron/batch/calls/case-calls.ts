@@ -1,7 +1,7 @@
 import type { Handlers } from '../../contract/calls.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOfCase, BatchesOfCase, Job } from '../../contract/models/batch.ts';
-import { caseOfRow } from '../planning/row-case.ts';
+import { caseOfRow, loggedCase } from '../planning/row-case.ts';
 import type { BatchJob } from '../running/job.ts';
 import type { JobList } from '../running/job-list.ts';
 import { rowStates } from '../storing/results.ts';
@@ -55,7 +55,7 @@ export function createCaseCalls(
         ({ chunk, results }, index) => {
           if (caseColumn === undefined || results.flaws[index] !== undefined) return;
           const own = caseOfRow(chunk.table, index, caseColumn);
-          if (!own.ok || own.value !== caseReference) return;
+          if (!own.ok || loggedCase(own.value) !== caseReference) return;
           found.rows += 1;
           if (results.states[index] === rowStates.ok) found.ok += 1;
           if (found.first.length < maxFirst) found.first.push(chunk.start.row + index);
@@ -69,7 +69,8 @@ export function createCaseCalls(
   }
 
   return {
-    async 'batch.ofCase'({ caseReference }) {
+    async 'batch.ofCase'(asked) {
+      const caseReference = loggedCase(asked.caseReference);
       running?.abort();
       const { signal } = (running = new AbortController());
       const all = await withCases();

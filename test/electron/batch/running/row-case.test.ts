@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { caseReference } from '../../../../electron/contract/models/fields.ts';
 import { caseOfCell } from '../../../../electron/batch/planning/row-case.ts';
+import { plainText } from '../../../../electron/masking/plain-text.ts';
 import { maskCaseReference } from '../../../../electron/masking/masking.ts';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
 import { newXorKey } from '../../../../electron/contract/obscured.ts';
@@ -73,6 +74,9 @@ it('the column of cases is one of the file that has a name, and no mapped one', 
   );
 });
 
+const withoutUnseen = (text: string): string =>
+  text.replaceAll(/[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu, '');
+
 const mayBeCase = fc.constantFrom(
   '',
   ' ',
@@ -83,6 +87,10 @@ const mayBeCase = fc.constantFrom(
   'd-1',
   'Ö 7',
   '４１１１',
+  'D-1\n2',
+  'D\t2',
+  'Ｄ－１',
+  'e\u0301',
   'x'.repeat(101),
 );
 
@@ -93,13 +101,24 @@ it('the case of a row is what the log has: whatever stands in its cell, it is fo
       const logged = caseReference.safeParse(cell);
       if (!found.ok) return;
       expect(logged.data).toBe(found.value);
-      expect(maskCaseReference(found.value)).toBe(found.value);
+      expect(maskCaseReference(found.value)).toBe(plainText(found.value));
+      expect(found.value).toBe(withoutUnseen(cell).trim());
+      expect(found.value).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u);
       expect(found.value.trim()).not.toBe('');
     }),
   );
   for (const blank of ['', ' ', '\u200b', '\u2800', '\u00ad', ' \u200d\t', 'x'.repeat(101)])
     expect(caseOfCell(cleartext(blank))).toEqual(failed('value.case-missing'));
-  for (const value of ['4111 1111 1111 1111', 'case ４１１１１１１１１１１１１１１１'])
+  for (const value of [
+    'D-1\n2',
+    'D-1\r\nD-2',
+    'D\t1',
+    'D\u00071',
+    'D\u00851',
+    'D\u20281',
+    '4111 1111 1111 1111',
+    'case ４１１１１１１１１１１１１１１１',
+  ])
     expect(caseOfCell(cleartext(value))).toEqual(failed('value.case-value'));
 });
 
