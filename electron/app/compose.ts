@@ -6,7 +6,7 @@ import { failed } from '../contract/errors.ts';
 import { builtInId } from '../contract/models/connection.ts';
 import { createEventSender, createRouter } from '../ipc/router.ts';
 import type { Platform } from '../platform/platform.ts';
-import { createLockedDialogs } from '../privacy/dialogs.ts';
+import { createGuardedDialogs } from '../privacy/dialogs.ts';
 import { createLeakCheck } from '../privacy/leak-check.ts';
 import { watchCleartext } from '../util/cleartext.ts';
 import { systemClock } from '../util/clock.ts';
@@ -54,7 +54,10 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   });
   const platform: Platform = {
     ...given,
-    ...createLockedDialogs(given, () => foundation.lock),
+    ...createGuardedDialogs(given, {
+      lock: () => foundation.lock,
+      isSource: (file) => pages.batch.isSource(file),
+    }),
     send(event, payload) {
       // While the app is locked, batches go on.
       if (event === 'batch.job') batches.update(payload as EventPayload<'batch.job'>);

@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { EventPayload, Handlers } from '../contract/calls.ts';
 import { done, failed } from '../contract/errors.ts';
 import { maskNumbers } from '../masking/masking.ts';
+import { isOneOf } from '../storage/same-file.ts';
 import { createDrafts } from './calls/draft-calls.ts';
 import { createJobCalls } from './calls/job-calls.ts';
 import { createJobTokens, type JobTokens } from './calls/job-tokens.ts';
@@ -24,6 +25,8 @@ export type Batch = Handlers<'batch'> &
     readonly tokens: JobTokens;
     /** Begins to find the jobs of earlier runs, which the calls wait for. Called once, before any other call. */
     start(): Promise<void>;
+    /** Whether rows are read from this file: it is open, is of a batch, waits with others or was looked through last. */
+    isSource(file: string): Promise<boolean>;
     /** Names of exports of before whose rest was found at this start, and removed. */
     removedPartials(): readonly string[];
     /** See `UnfinishedExports.left`. */
@@ -136,6 +139,12 @@ export function createBatch(given: BatchOptions): Batch {
         if (unfinished.removed().length + unfinished.left().length > 0) options.changed?.();
         return retention.start();
       });
+    },
+    async isSource(file) {
+      // What earlier runs left, too. Where it can't be loaded, it can't be gone on with either.
+      await queues.all();
+      const known = [drafts.sources.paths(), jobs.paths(), queues.allPaths(), inventory.paths()];
+      return isOneOf(file, new Set(known.flat()));
     },
     removedPartials: () => unfinished.removed(),
     leftPartials: () => unfinished.left(),

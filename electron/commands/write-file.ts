@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { defaultExport } from '../contract/export-choice.ts';
+import type { Outcome } from '../contract/errors.ts';
 import type { Exported, ExportForm, Job, Tally } from '../contract/models/batch.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
@@ -45,8 +46,7 @@ export async function writeFile(
     return app.ask('batch.export', { ...choice, grounds, passphrase, receipt: true });
   };
   let outcome = await exportTo(`${base}${ending}`);
-  // The file or its receipt is there already, or another command is writing it.
-  for (let count = 2; !outcome.ok && outcome.failure.code === 'file.exists' && count < maxNames; count++)
+  for (let count = 2; isTaken(outcome) && count < maxNames; count++)
     outcome = await exportTo(`${base}-${count}${ending}`);
   // All was sent by now: whatever stands against the file is no refusal to begin.
   if (!outcome.ok)
@@ -60,6 +60,10 @@ export async function writeFile(
   run.exported = exported;
   return exported;
 }
+
+/** The file or its receipt is there already, or another command is writing it; or rows are read from it. */
+const isTaken = (outcome: Outcome<Exported | null>): boolean =>
+  outcome.ok ? outcome.value === null : outcome.failure.code === 'file.exists';
 
 /** A folder with so many results of one file is one that nobody looks after. */
 const maxNames = 10_000;

@@ -1,4 +1,5 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createGuardedDialogs } from '../../electron/privacy/dialogs.ts';
 import { noHashes } from './token-hashes.ts';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import type { CallInput, EventPayload } from '../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
 import {
   defaultSettings,
+  type LockState,
   type ManagedSettings,
   type ServiceStatus,
   type Settings,
@@ -42,6 +44,7 @@ import type {
 } from '../../electron/service/service-client.ts';
 import type { Audit } from '../../electron/audit/audit.ts';
 import { createCleartextGate } from '../../electron/privacy/cleartext-act.ts';
+import type { Dialogs } from '../../electron/platform/platform.ts';
 import { testParser } from './parser.ts';
 import { nobodyElse } from './cleartext-gate.ts';
 import { auditWith } from './fake-audit.ts';
@@ -244,6 +247,19 @@ function countsOf(folder: string): ReturnType<typeof sharedCounts> {
   return known;
 }
 
+/** As the app's composition lays it over the platform; the person gives up where another name is wanted. */
+function guardedTarget(
+  chooseTarget: Dialogs['chooseTarget'],
+  isSource: Batch['isSource'],
+): Dialogs['chooseTarget'] {
+  const raw: Partial<Dialogs> = { chooseTarget, confirm: () => Promise.resolve(null) };
+  const dialogs = createGuardedDialogs(raw as Dialogs, {
+    lock: () => ({ state: () => ({ locked: false }) as LockState, onChange: () => () => undefined }),
+    isSource,
+  });
+  return (suggestion) => dialogs.chooseTarget(suggestion);
+}
+
 export async function openApp(given: TestOptions = {}): Promise<TestApp> {
   const { service = fakeService(), home, managed = {}, reveals: revealed, gate, ...over } = given;
   const folder = home ?? (await mkdtemp(join(tmpdir(), 'tokendesk-batch-')));
@@ -305,10 +321,13 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
       chooseFile: () => Promise.resolve(chosen),
       chooseFiles: () => Promise.resolve(app.chosen),
       chooseFolder: () => Promise.resolve(app.exportFolder),
-      chooseTarget(suggestion) {
-        app.suggested.push(suggestion);
-        return Promise.resolve(app.target === '' ? join(folder, suggestion.name) : app.target);
-      },
+      chooseTarget: guardedTarget(
+        (suggestion) => {
+          app.suggested.push(suggestion);
+          return Promise.resolve(app.target === '' ? join(folder, suggestion.name) : app.target);
+        },
+        (file) => app.batch.isSource(file),
+      ),
       droppedFolder: (reference) => Promise.resolve(app.folders.includes(reference) ? reference : null),
       droppedFile: (reference) => Promise.resolve(reference === '' ? null : reference),
       showInFolder: (file) => (app.shownFiles.push(file), true),

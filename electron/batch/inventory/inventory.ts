@@ -46,6 +46,8 @@ export function createInventory(options: InventoryOptions) {
   const { audit, clock, platform, sources } = options;
   let running: AbortController | null = null;
   let last: Inventory | null = null;
+  /** Of what was looked through last. */
+  let paths: readonly string[] = [];
 
   async function lookAtSource(
     sourceId: string,
@@ -206,6 +208,7 @@ export function createInventory(options: InventoryOptions) {
           ? [nameOf(sources.find(asked.sourceId))]
           : (files?.value ?? []).map(({ name }) => name);
       const note = noteOf(names);
+      paths = (files?.value ?? []).map((file) => file.path);
       return await audit.record({ action: 'LookThroughFiles', cleartext: false, note }, async (add) => {
         const looked =
           asked.of === 'source'
@@ -244,6 +247,7 @@ export function createInventory(options: InventoryOptions) {
   };
   return {
     calls,
+    paths: (): readonly string[] => paths,
     close(): void {
       running?.abort();
     },

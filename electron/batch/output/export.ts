@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { realpath, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
@@ -72,8 +72,8 @@ export interface ReceiptParts
 
 /**
  * One export: asks for the target, records the export in the audit log, writes the file whole or not at all, and
- * records the sum. Null when the person chose no target. The system's dialog asks before a file is replaced; the
- * source never is.
+ * records the sum. Null when the person chose no target. The system's dialog asks before a file is replaced; a
+ * source never is, see `createGuardedDialogs`.
  * What stays in clear in a file of masks or tokens is counted while it is written, and decides before the file has its
  * name: an administrator may want a reason for it, or no such file. So does the receipt, where one is asked for: a process
  * that is killed leaves no file without it.
@@ -106,9 +106,6 @@ export async function exportJob(
     beside: options.folder === null ? spec.sourcePath : join(options.folder, spec.sourceName),
   });
   if (target === null) return done(null);
-  if (spec.sourcePath !== null && (await isSameFile(target, spec.sourcePath))) {
-    return failed('file.exists', { subject: basename(target) });
-  }
   const write = async (
     add: (facts: Partial<AuditEnd>) => void,
   ): Promise<
@@ -260,15 +257,6 @@ function suggestName(
 function endingOf(choice: ExportRequest, format: Format, source: string): string {
   if (choice.format === 'workbook') return '.xlsx';
   return isInSourceForm(choice, format) ? rowKindOf(format).ending(source) : '.csv';
-}
-
-async function isSameFile(one: string, other: string): Promise<boolean> {
-  if (one === other) return true;
-  try {
-    return (await realpath(one)) === (await realpath(other));
-  } catch {
-    return false;
-  }
 }
 
 function exportLine(spec: JobSpec, choice: ExportRequest) {

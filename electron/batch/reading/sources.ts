@@ -76,6 +76,8 @@ export interface Sources {
    * agree. Failures: file.unknown, file.changed, and those of `detectFormat`.
    */
   format(sourceId: string, overrides: ReadingOverrides): Promise<Outcome<DetectedFormat>>;
+  /** Of the files that are open. */
+  paths(): string[];
   /** Of one that nobody looks at any more. */
   close(sourceId: string): void;
   /** For what is no source, and must not outlive this process either. */
@@ -304,6 +306,7 @@ export function createSources(
       formats.set(keyOf(format), format);
       return done(format);
     },
+    paths: () => [...open.values()].flatMap(({ path }) => (path === null ? [] : [path])),
     close(sourceId) {
       const found = open.get(sourceId);
       open.delete(sourceId);

@@ -62,6 +62,8 @@ export interface JobList {
   find(jobId: string): Promise<Outcome<BatchJob>>;
   /** The newest `jobsPerPage`, or of those that come behind `after` in this order. */
   views(after?: Pick<Job, 'jobId' | 'startedAt'>): Job[];
+  /** Of the files that they read, as far as they are loaded. */
+  paths(): string[];
   /** What can't be read as a job is listed too. */
   damaged(): DamagedJob[];
   /** Null when there is no damaged job of that ID. Failures: job.elsewhere, file.unwritable. */
@@ -235,6 +237,7 @@ export function createJobList(options: JobListOptions): JobList {
       const from = after === undefined ? 0 : ordered.findIndex(({ spec }) => compareJobs(after, spec) < 0);
       return from === -1 ? [] : ordered.slice(from, from + jobsPerPage).map((job) => job.view());
     },
+    paths: () => [...jobs.values()].flatMap(({ spec: { sourcePath } }) => sourcePath ?? []),
     damaged: () => [...damaged].map(([jobId, { changedAt }]) => ({ jobId, changedAt })),
     discardDamaged(jobId) {
       const found = damaged.get(jobId);

@@ -72,6 +72,8 @@ export interface Queues {
     /** Whether one file is a draft too. */
     how?: { readonly together: boolean },
   ): Promise<Outcome<OpenedFiles>>;
+  /** Of all files of all of them, as far as they are loaded. */
+  allPaths(): string[];
   /** Those that can be looked through. Failure: queue.unknown. */
   paths(queueId: string): Outcome<{ readonly path: string; readonly name: string }[]>;
   /** Compares the files of a draft with the first, read like this. Events say what came of it. Failures: queue.*, file.*. */
@@ -320,6 +322,7 @@ export function createQueues(options: QueueOptions): Queues {
       return found.ok ? done([...queues.values()].map(viewOf)) : found;
     },
     collect,
+    allPaths: () => [...queues.values()].flatMap(({ files }) => files.flatMap(({ path }) => path ?? [])),
     paths(queueId) {
       const found = find(queueId);
       if (!found.ok) return found;

@@ -202,7 +202,7 @@ describe('a batch from file to file', () => {
     expect(codeOf(await app.export(job.jobId, { grounds: { ...someGrounds, confirmRows: 2 } }))).toBe('ok');
     expect(codeOf(await app.export(job.jobId, { content: 'masked' }))).toBe('ok');
     app.target = join(app.folder, 'in.csv');
-    expect(codeOf(await app.export(job.jobId, { content: 'masked' }))).toBe('file.exists');
+    await expect(app.export(job.jobId, { content: 'masked' })).rejects.toThrow('no target');
     expect(await readFile(app.target, 'utf8')).toBe('token\na\nb\n');
   });
 

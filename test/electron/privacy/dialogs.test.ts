@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLockedDialogs } from '../../../electron/privacy/dialogs.ts';
+import { createGuardedDialogs } from '../../../electron/privacy/dialogs.ts';
 import type { Lock } from '../../../electron/privacy/lock.ts';
 import type { Dialogs } from '../../../electron/platform/platform.ts';
 
@@ -12,7 +12,7 @@ function openDialogs() {
     opened.push(name);
     return new Promise<string | null>((resolve) => answers.set(name, resolve));
   };
-  const dialogs = createLockedDialogs(
+  const dialogs = createGuardedDialogs(
     {
       confirm: open('confirm'),
       chooseFile: open('chooseFile'),
@@ -20,13 +20,16 @@ function openDialogs() {
       chooseFolder: open('chooseFolder'),
       chooseTarget: open('chooseTarget'),
     } as Partial<Dialogs> as Dialogs,
-    () => ({
-      state: () => state as ReturnType<Lock['state']>,
-      onChange(listener) {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
-      },
-    }),
+    {
+      lock: () => ({
+        state: () => state as ReturnType<Lock['state']>,
+        onChange(listener) {
+          listeners.add(listener);
+          return () => listeners.delete(listener);
+        },
+      }),
+      isSource: (file) => Promise.resolve(file === '/source.csv'),
+    },
   );
   const ask: Record<keyof Dialogs, () => Promise<unknown>> = {
     confirm: () => dialogs.confirm({} as Parameters<Dialogs['confirm']>[0]),
@@ -68,3 +71,28 @@ test.each(['confirm', 'chooseFile', 'chooseFiles', 'chooseFolder', 'chooseTarget
     expect(dialogs.listeners.size).toBe(0);
   },
 );
+
+test('a file that rows are read from is no target: another one is asked for, until the person gives up or the app locks', async () => {
+  const dialogs = openDialogs();
+  const asked = dialogs.ask.chooseTarget();
+  dialogs.answers.get('chooseTarget')?.('/source.csv');
+  await expect.poll(() => dialogs.opened).toEqual(['chooseTarget', 'confirm']);
+  dialogs.answers.get('confirm')?.('yes');
+  await expect.poll(() => dialogs.opened.length).toBe(3);
+  dialogs.answers.get('chooseTarget')?.('/other.csv');
+  expect(await asked).toBe('/other.csv');
+
+  const given = dialogs.ask.chooseTarget();
+  dialogs.answers.get('chooseTarget')?.('/source.csv');
+  await expect.poll(() => dialogs.opened.length).toBe(5);
+  dialogs.answers.get('confirm')?.(null);
+  expect(await given).toBeNull();
+
+  const held = dialogs.ask.chooseTarget();
+  dialogs.lock(true);
+  expect(await held).toBeNull();
+  dialogs.lock(false);
+  dialogs.answers.get('chooseTarget')?.('/source.csv');
+  await new Promise(setImmediate);
+  expect(dialogs.opened).toHaveLength(6);
+});

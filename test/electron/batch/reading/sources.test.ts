@@ -214,7 +214,9 @@ describe('a workbook', () => {
     const path = await app.write('cards.xlsx', await cards());
     const { jobId } = await app.run(await app.open(path), planOf([detokenize(0)]));
     app.target = path;
-    expect(codeOf(await app.export(jobId, { format: 'workbook' }))).toBe('file.exists');
+    const before = await readFile(path);
+    await expect(app.export(jobId, { format: 'workbook' })).rejects.toThrow('no target');
+    expect(await readFile(path)).toEqual(before);
   });
 
   it('is not written where a value is too long for a cell, and nothing is left of it', async () => {
