@@ -65,4 +65,10 @@ test('values inside notes are tokenized where they stand, and come back byte for
   expect(fs.readFileSync(path.join(app.downloads, clear), 'utf8')).toBe(content);
   for (const value of [card, 'jane.doe@bank.example'])
     expect([value, (await app.outward()).some((text) => text.includes(value))]).toEqual([value, false]);
+
+  await page.getByRole('button', { name: 'All batches' }).click();
+  await chooseFile(page, tokenFile);
+  await choose(page, 'note', 'Inside texts: detokenize');
+  await run(page);
+  await expect(page.getByText('No values were found in these texts.')).toBeVisible();
 });
