@@ -60,13 +60,21 @@ export async function detectFormat(
   if (source.identity.size <= markLength) return failed('file.empty');
 
   const codec = codecOf(encoding);
+  // Each of these is a turn: a worst sample takes some tens of milliseconds for it, and so do the tables of some encodings.
+  await yieldToOthers();
   const body = bytes.subarray(markLength);
   const view = codec.view(body.subarray(0, body.length - codec.cutCharacter(body)));
-  // Each of these is a turn: a worst sample takes some tens of milliseconds for it.
   await yieldToOthers();
   const newline = guessNewline(view, encoding);
   const size = Math.floor((source.identity.size - markLength) / codec.viewUnit);
-  const { layout: found, alternatives, known } = chooseLayout(view, newline, overrides, { size, encoding });
+  const {
+    layout: found,
+    alternatives,
+    known,
+  } = await chooseLayout(view, newline, overrides, {
+    size,
+    encoding,
+  });
   await yieldToOthers();
   let layout = found;
 

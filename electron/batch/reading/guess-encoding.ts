@@ -126,9 +126,10 @@ async function rankByTrial(bytes: Buffer): Promise<Encoding[]> {
   const ranked: { readonly encoding: Encoding; readonly score: number }[] = [];
   for (const encoding of encodingSchema.options) {
     const isMulti = isMultiByte(encoding);
-    // Tables of East Asian encodings take a while to make: only where the bytes have their structure, and each in a turn.
+    // Tables of East Asian encodings take a while to make: only where the bytes have their structure.
     if (isMulti && !confidences.has(encoding)) continue;
-    if (isMulti) await yieldToOthers();
+    // Each is a turn.
+    await yieldToOthers();
     const codec = codecOf(encoding);
     if (!isMulti && (!codec.extendsAscii || encoding === 'utf-8')) continue;
     if (isMulti) await yieldToOthers();

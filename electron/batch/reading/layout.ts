@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Delimiter, Encoding, Guesses, Layout, Reading } from '../../contract/models/batch.ts';
 import { codecOf } from './encodings.ts';
 import { knownRecords, layoutOfKnown, proposeRecords } from './guess-records.ts';
@@ -23,15 +24,16 @@ export const layoutOf = ({ delimiter, quote, json, records }: Layout): Layout =>
 
 export type KnownRecords = ReturnType<typeof knownRecords>;
 
-/** What a person chose, and a guess for the rest. `size`: units of the file. `known`: what main sees that it is. */
-export function chooseLayout(
+/** What a person chose, and a guess for the rest. `size`: units of the file. `known`: what main sees that it is. Each guess is a turn. */
+export async function chooseLayout(
   view: string,
   newline: Newline,
   chosen: ReadingOverrides,
   { size, encoding }: { readonly size: number; readonly encoding: Encoding },
-): { layout: Layout; alternatives: Pick<Guesses, 'delimiter' | 'records'>; known: KnownRecords } {
+): Promise<{ layout: Layout; alternatives: Pick<Guesses, 'delimiter' | 'records'>; known: KnownRecords }> {
   const sample = { view, newline, size, encoding };
   const known = knownRecords(sample);
+  await yieldToOthers();
   const isOpen = chosen.delimiter === undefined && chosen.records === undefined;
   const own = !isOpen ? null : known !== null ? layoutOfKnown(known, sample) : proposeRecords(sample, false);
   const records = chosen.records ?? own ?? undefined;
@@ -40,6 +42,7 @@ export function chooseLayout(
     // Nothing is delimited; a quote is a character as any other.
     return { layout: { delimiter: ',', records }, alternatives, known };
   }
+  await yieldToOthers();
   const told = separatorLine(view);
   const { delimiter, alternatives } =
     told === null ? guessDelimiter(view, newline) : { delimiter: told, alternatives: null };
