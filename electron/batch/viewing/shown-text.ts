@@ -71,18 +71,6 @@ function plainColumn(view: View, column: number): PlainColumn | null {
   return { source, result: work.index, kind: gives === 'token' ? null : work.kind, tokenOf };
 }
 
-/** Of a text of ASCII that is not too long; false for others. */
-function toUnits(text: string, units: Uint8Array): boolean {
-  if (text.length > units.length) return false;
-  let seen = 0;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    seen |= unit;
-    units[at] = unit;
-  }
-  return seen < 0x80;
-}
-
 export type ShownTextMaker = (loaded: LoadedChunk) => ShownText;
 
 /** Of many columns. */
@@ -107,7 +95,6 @@ export function shownTexts(view: View, columns: readonly number[]): ShownTextMak
  */
 export function createShownText(view: View, columns: readonly number[]): ShownTextMaker {
   const plainColumns = columns.map((column) => plainColumn(view, column));
-  const scratch = new Uint8Array(maxLength);
   let bytes = Buffer.alloc(128 * 1024);
   let others = new Int32Array(1_024);
   let rowEnds = new Int32Array(1_024);
@@ -143,21 +130,27 @@ export function createShownText(view: View, columns: readonly number[]): ShownTe
         let isShown = false;
         if (column !== undefined && column !== null) {
           const { source, result, kind, tokenOf } = column;
-          let from: Uint8Array = scratch;
-          let start = 0;
-          let end = 0;
           let refused = foreign;
+          let next = at;
+          let counts = 0;
+          let seen = 0;
           if (result !== null) {
             const answers = results.columns[result];
             const value = answers?.states[row] === rowStates.ok ? answers.values[row] : undefined;
             const text = value === undefined ? '' : openCleartext(value);
-            isShown = value !== undefined && toUnits(text, scratch);
-            end = text.length;
+            isShown = value !== undefined && text.length <= maxLength;
+            for (let position = 0; isShown && position < text.length; position++) {
+              const unit = text.charCodeAt(position);
+              const bits = unitBits[unit] ?? foreign;
+              counts += bits & counted;
+              seen |= bits;
+              to[next++] = unit;
+            }
           } else if (spans !== null) {
-            from = spans.bytes;
+            const from = spans.bytes;
             const field = (spans.firstFields[row] ?? 0) + source;
-            start = source === 0 ? (spans.rowStarts[row] ?? 0) : (spans.fieldEnds[field - 1] ?? 0) + 1;
-            end = spans.fieldEnds[field] ?? 0;
+            let start = source === 0 ? (spans.rowStarts[row] ?? 0) : (spans.fieldEnds[field - 1] ?? 0) + 1;
+            let end = spans.fieldEnds[field] ?? 0;
             isShown = field < (spans.firstFields[row + 1] ?? 0);
             if (isShown && spans.hasQuotes && start < end && from[start] === quoteSign) {
               isShown = end - start >= 2 && from[end - 1] === quoteSign;
@@ -169,23 +162,20 @@ export function createShownText(view: View, columns: readonly number[]): ShownTe
             const state = tokenOf === null ? undefined : results.columns[tokenOf]?.states[row];
             const isToken = state === rowStates.ok || state === rowStates.matched;
             if (kind === null && !isToken) refused |= spelled;
-          }
-          if (isShown) {
-            let next = at;
-            let counts = 0;
-            let seen = 0;
-            for (let position = start; position < end; position++) {
+            for (let position = start; isShown && position < end; position++) {
               const unit = from[position] ?? 0;
               const bits = unitBits[unit] ?? 0;
               counts += bits & counted;
               seen |= bits;
               to[next++] = unit;
             }
+          }
+          if (isShown) {
             const digits = counts & (joint - 1);
             const mayBeNumber = (refused & spelled) !== 0 && digits >= minDigits;
             isShown = (seen & refused) === 0 && !mayBeNumber;
             if (isShown && kind !== null) {
-              const ends = shownEnds(kind, { length: end - start, digits, joints: counts >> 10 });
+              const ends = shownEnds(kind, { length: next - at, digits, joints: counts >> 10 });
               isShown = ends !== null;
               const firstHidden = at + (ends?.[0] ?? 0);
               const lastHidden = next - (ends?.[1] ?? 0);
