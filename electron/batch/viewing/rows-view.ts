@@ -172,6 +172,8 @@ export function createRowsViews(report: (progress: EventPayload<'batch.viewing'>
         views.foundKey = foundKey;
         views.found = findAll(rows, list.value, text, {
           withResults: true,
+          // All that rows without a flaw have: what is wrong with a row is then known from the journal.
+          columns: rows.view.width + 1,
           signal: views.abort.signal,
           report: reporter(jobId),
         });
