@@ -51,6 +51,7 @@ export function composePages(
     receipt,
     ended: (jobId) => stories.ended(jobId),
     removing: (jobId) => stories.removing(jobId),
+    mending: (jobId) => stories.mending(jobId),
   });
   const { actor } = foundation;
   const stories = createStories({

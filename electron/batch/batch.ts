@@ -124,6 +124,10 @@ export function createBatch(given: BatchOptions): Batch {
     ...comparison.calls,
     ...inventory.calls,
     tokens: createJobTokens(jobs),
+    async 'batch.mend'(asked) {
+      await options.mending?.(asked.jobId);
+      return acts.calls['batch.mend'](asked);
+    },
     async 'batch.discard'(asked) {
       await options.removing?.(asked.jobId);
       const discarded = await acts.calls['batch.discard'](asked);

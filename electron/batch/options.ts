@@ -53,6 +53,8 @@ export interface BatchOptions {
   readonly ended?: (jobId: string) => void;
   /** A job is about to be removed; awaited. */
   readonly removing?: (jobId: string) => Promise<void>;
+  /** Rows of a job are about to be replaced by corrected ones; awaited. */
+  readonly mending?: (jobId: string) => Promise<void>;
   /** What the frame shows of batches did change. */
   readonly changed?: () => void;
   /** Requests in flight at once, for each job. */

@@ -59,13 +59,23 @@ export interface BatchRecords {
   isThere(job: Job): Promise<Outcome<boolean>>;
   /** Failures: file.disk-full, file.unwritable, keychain.*, service.cancelled. What else `look` fails with is in the record. */
   write(job: Job, look: LookAtTokens): Promise<Outcome<null>>;
-  /** All batches that have the token, or of which that is not known. Failures: keychain.*, service.cancelled. */
+  /** The record of a batch whose rows are about to be replaced stays beside the next one: what it had is in no row any more. Failures: keychain.*, file.unwritable. */
+  keep(jobId: string): Promise<Outcome<null>>;
+  /** All batches that have or had the token, or of which that is not known. Failures: keychain.*, service.cancelled. */
   find(
     token: string,
     how: { readonly signal: AbortSignal; readonly report: (share: number) => void },
   ): Promise<Outcome<FoundBatch[]>>;
   /** What was done before this may be missing. */
   since(): Promise<string>;
+}
+
+interface Listed {
+  readonly jobId: string;
+  readonly file: string;
+  readonly key: YearKey;
+  /** Null for what the batch has now. */
+  readonly before: number | null;
 }
 
 interface BatchRecordsOptions {
@@ -83,7 +93,8 @@ const entryBytes = 12;
 /** A whole number of entries, and of the file's own blocks. */
 const stepBytes = 12 * 65_536;
 const sinceFile = 'since.json';
-const namePattern = /^([0-9]{4})-([A-Za-z0-9-]{1,64})$/;
+/** A number behind it: of what the batch had before its rows were replaced. */
+const namePattern = /^([0-9]{4})-([A-Za-z0-9-]{1,64})(?:\.([0-9]{1,9}))?$/;
 const maxFirst = 10;
 
 export function createBatchRecords({
@@ -98,20 +109,21 @@ export function createBatchRecords({
   const cipherOf = ({ bytes }: YearKey, jobId: string) => createRecordCipher(bytes, `story ${jobId}`);
 
   /** Of the keys there are; those of a key that is gone are removed. */
-  async function list(): Promise<Outcome<{ jobId: string; file: string; key: YearKey }[]>> {
+  async function list(): Promise<Outcome<Listed[]>> {
     const keys = await hashes.all();
     if (!keys.ok) return keys;
     const names = await fs.readdir(folder).catch(() => []);
-    const found: { jobId: string; file: string; key: YearKey }[] = [];
+    const found: Listed[] = [];
     for (const name of names.sort()) {
-      const [, year, jobId = ''] = namePattern.exec(name) ?? [];
+      const [, year, jobId = '', before] = namePattern.exec(name) ?? [];
       const key = keys.value.find((one) => one.year === Number(year));
       if (year === undefined) continue;
       const file = path.join(folder, name);
       if (key === undefined) await fs.rm(file, { force: true }).catch(() => undefined);
-      else found.push({ jobId, file, key });
+      else found.push({ jobId, file, key, before: before === undefined ? null : Number(before) });
     }
-    return done(found);
+    // What a batch has now comes before what it had, the latest first.
+    return done(found.sort((a, b) => (b.before ?? Infinity) - (a.before ?? Infinity) || 0));
   }
 
   async function setSince(at: string): Promise<void> {
@@ -242,10 +254,23 @@ export function createBatchRecords({
       return done(false);
     },
     write,
+    async keep(jobId) {
+      const all = await list();
+      if (!all.ok) return all;
+      const own = all.value.filter((one) => one.jobId === jobId);
+      const next = Math.max(0, ...own.map(({ before }) => before ?? 0)) + 1;
+      try {
+        for (const { file, before } of own) if (before === null) await fs.rename(file, `${file}.${next}`);
+        return done(null);
+      } catch (error) {
+        return writeFailure(error);
+      }
+    },
     async find(token, { signal, report }) {
       const all = await list();
       if (!all.ok) return all;
       const found: FoundBatch[] = [];
+      const having = new Set<string>();
       for (const [at, { jobId, file, key }] of all.value.entries()) {
         if (signal.aborted) return failed('service.cancelled');
         const opened = await openRecord(file, cipherOf(key, jobId));
@@ -253,6 +278,8 @@ export function createBatchRecords({
         try {
           const columns = await findIn(opened, Buffer.from(hashToken(key, token), 'hex'), signal);
           const { head } = opened;
+          if (having.has(jobId)) continue;
+          if (columns !== null && columns.length > 0) having.add(jobId);
           if (columns === null) found.push({ head: { ...head, failure: 'job.damaged' }, found: [] });
           else if (columns.length > 0 || head.failure !== null) found.push({ head, found: columns });
         } finally {

@@ -54,6 +54,8 @@ export interface Stories {
   ended(jobId: string): void;
   /** A batch is about to be removed. Answers once its tokens are recorded, as far as they can be. */
   removing(jobId: string): Promise<void>;
+  /** Rows of a batch are about to be replaced. Answers once its tokens are recorded for good, as far as they can be. */
+  mending(jobId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -191,6 +193,10 @@ export function createStories(options: StoryOptions): Stories {
     },
     ended: (jobId) => void recordInBackground(jobId).catch(() => undefined),
     removing: (jobId) => recordInBackground(jobId).catch(() => undefined),
+    async mending(jobId) {
+      await recordInBackground(jobId).catch(() => undefined);
+      if (hashes.isOn) await inTurn(() => records.keep(jobId)).catch(() => undefined);
+    },
     async close() {
       closing.abort();
       running?.abort();

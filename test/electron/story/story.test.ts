@@ -133,6 +133,40 @@ test('every act on a token is in its story, and none on another', async () => {
   expect(said(await storyOf(app, await mask(app, third, '')))).toEqual(['GetMasked ok', 'GetMasked ok']);
 });
 
+test('a batch that had the token keeps it in its story, and so does its export, once the row was corrected', async () => {
+  const { app, one, other, third } = await withTokens();
+  const folder = tempFolder();
+  const file = path.join(folder, 'cards.csv');
+  fs.writeFileSync(file, `card,second\n${one},not-a-token\n${third},${third}\n`);
+  const { sourceId } = value(await app.ask('batch.drop', { reference: file }));
+  const plan = planOf([detokenize(0, analyst), detokenize(1, analyst)]);
+  const { jobId } = value(await app.ask('batch.start', { sourceId, plan, grounds: null }));
+  const finished = (ok: number) =>
+    vi.waitFor(
+      async () =>
+        expect(value(await app.ask('batch.jobs', {}))[0]).toMatchObject({ state: 'finished', tally: { ok } }),
+      { timeout: 20_000 },
+    );
+  await finished(1);
+  value(await app.ask('batch.export', { ...plainExport, jobId, grounds }));
+  const list = path.join(folder, 'list.csv');
+  const head = 'source_row,column,reason,code,card,second';
+  fs.writeFileSync(list, `${head}\n1,second,x,service.token-invalid,${other},${other}\n`);
+  const opened = value(await app.ask('batch.drop', { reference: list }));
+  value(await app.ask('batch.compare', { jobId, sourceId: opened.sourceId }));
+  value(await app.ask('batch.mend', { jobId, taken: { doubts: [], except: [] } }));
+  await finished(2);
+  for (const [token, columns] of [
+    [one, [{ first: [1] }]],
+    [other, [{ first: [1] }, { first: [1] }]],
+    [third, [{ first: [2] }, { first: [2] }]],
+  ] as const) {
+    const story = await storyOf(app, await mask(app, token));
+    expect(batchesOf(story)).toMatchObject([{ name: 'cards.csv', columns }]);
+    expect(said(story)).toContain('Export ok');
+  }
+});
+
 test('batches whose results or source are gone are in it, and what could not be looked through is named', async () => {
   const { app, open, one, other } = await withTokens();
   const folder = tempFolder();
