@@ -143,6 +143,9 @@ test.each([
     valueOf(await app.batch['batch.decideQueued'](decide));
     await expect.poll(async () => (await find())?.state).toBe('finished');
     expect(to.sent).toContain(cleartextOf(`b${at}`));
+    const saved = valueOf(await app.batch['batch.reportQueue']({ queueId, form: 'json' }));
+    const report = fs.readFileSync(path.join(app.folder, saved?.name ?? ''), 'utf8');
+    expect(report).toContain('at New service (test), https://127.0.0.1');
     from.sent.length = 0;
     to.sent.length = 0;
   }

@@ -50,17 +50,19 @@ async function report(queueId: string, form: 'csv' | 'html' | 'json'): Promise<s
   return readFile(join(app.folder, saved?.name ?? ''), 'utf8');
 }
 
+const translated = 'card: translate text (Disputes) to ssn (Other)';
+
 test('a line for each file, and a sum that agrees', async () => {
   app.service.refuses = (value) => value.endsWith('000003');
   const files = await Promise.all([write('a', 10), write('b', 20)]);
   const { queueId } = await runAll(files, 'translate');
   const csv = await report(queueId, 'csv');
   expect(csv.split('\r\n')).toEqual([
-    'file,state,rows,done,failed,unmatched,blank,old_tokens_left,reasons',
+    'file,state,rows,done,failed,unmatched,blank,old_tokens_left,reasons,plan',
     // The one that failed, and the one in the note.
-    'a.csv,finished,10,9,1,0,0,2,service.element-refused: 1',
-    'b.csv,finished,20,19,1,0,0,2,service.element-refused: 1',
-    'Sum,2 of 2 finished,30,28,2,0,0,4,',
+    `a.csv,finished,10,9,1,0,0,2,service.element-refused: 1,${translated}`,
+    `b.csv,finished,20,19,1,0,0,2,service.element-refused: 1,${translated}`,
+    'Sum,2 of 2 finished,30,28,2,0,0,4,,',
     '',
   ]);
   const { sum, files: listed } = JSON.parse(await report(queueId, 'json')) as {
@@ -76,6 +78,7 @@ test('a line for each file, and a sum that agrees', async () => {
     left: 4,
     files: 2,
     finished: 2,
+    removed: 0,
   });
   expect(listed).toHaveLength(2);
   const page = await report(queueId, 'html');
@@ -89,10 +92,38 @@ test('a file that was left out is named, and counts nothing', async () => {
   const { queueId } = await runAll(files, 'detokenize');
   const lines = (await report(queueId, 'csv')).split('\r\n');
   expect(lines.slice(1, 4)).toEqual([
-    'a.csv,finished,5,5,0,0,0,,',
-    'other.csv,queue.columns,0,0,0,0,0,,',
-    'Sum,1 of 2 finished,5,5,0,0,0,,',
+    'a.csv,finished,5,5,0,0,0,,,card: detokenize text (Disputes)',
+    'other.csv,queue.columns,0,0,0,0,0,,,',
+    'Sum,1 of 2 finished,5,5,0,0,0,,,',
   ]);
+});
+
+test('each file says what was done with it: another policy of one of them is not that of all', async () => {
+  app.service.refuses = (value) => value.startsWith('b');
+  const { queueId, files } = await runAll([await write('a', 2), await write('b', 2)], 'translate');
+  app.service.refuses = () => false;
+  const jobId = files[1]?.jobId ?? '';
+  const changes = [{ column: 1, policy: 'Other', targetPolicy: 'Disputes' }];
+  valueOf(await app.batch['batch.changePolicy']({ jobId, changes, grounds: someGrounds }));
+  await app.until(jobId, 'finished');
+  const { files: listed } = JSON.parse(await report(queueId, 'json')) as { files: { plan: string }[] };
+  const other = 'card: translate text (Other) to ssn (Disputes)';
+  expect(listed.map(({ plan }) => plan)).toEqual([translated, other]);
+  for (const form of ['csv', 'html'] as const)
+    for (const plan of [translated, other]) expect(await report(queueId, form)).toContain(plan);
+});
+
+test('a file whose batch was removed says so, and so does the sum', async () => {
+  const { queueId, files } = await runAll([await write('a', 2), await write('b', 2)], 'translate');
+  valueOf(await app.batch['batch.discard']({ jobId: files[0]?.jobId ?? '' }));
+  const lines = (await report(queueId, 'csv')).split('\r\n');
+  expect(lines.slice(1, 4)).toEqual([
+    'a.csv,removed,0,0,0,0,0,,,',
+    `b.csv,finished,2,2,0,0,0,1,,${translated}`,
+    'Sum,"1 of 2 finished, 1 removed",2,2,0,0,0,1,,',
+  ]);
+  const { sum } = JSON.parse(await report(queueId, 'json')) as { sum: object };
+  expect(sum).toMatchObject({ files: 2, finished: 1, removed: 1 });
 });
 
 test('nothing is written where the person changes their mind, or for no queue', async () => {
