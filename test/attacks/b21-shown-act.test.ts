@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { done } from '../../electron/contract/errors.ts';
 import type {
   ApprovalAct,
@@ -14,7 +14,16 @@ import type { CleartextAct } from '../../electron/privacy/act.ts';
 import { noCounts } from '../../electron/privacy/disclosures.ts';
 import { createSecondPerson } from '../../electron/privacy/second-person.ts';
 import { signingKey, type SigningKey } from '../../electron/storage/signed-document.ts';
-import { codeOf, valueOf } from '../support/batch-app.ts';
+import {
+  codeOf,
+  detokenize,
+  openApp,
+  plainExport,
+  planOf,
+  someGrounds,
+  valueOf,
+} from '../support/batch-app.ts';
+import { gateWith } from '../support/cleartext-gate.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 /*
@@ -146,6 +155,34 @@ test('another act is refused while the dialog for the request is open', async ()
   during(() => refuse(50_000));
   valueOf(await calls('anna').calls['approval.writeRequest']({ act }));
   expect(written<ApprovalRequest>().map((request) => request.act.rows)).toEqual([3]);
+});
+
+test('an export of several files asks for the first, not for the last, and tries no other meanwhile', async () => {
+  const { secondPerson } = start();
+  const app = await openApp({ gate: gateWith({ secondPerson }) });
+  onTestFinished(() => app.close());
+  const references = await Promise.all(
+    ['a', 'b'].map((name) => app.write(`${name}.csv`, `id,card\n1,${name}1\n`)),
+  );
+  const { source, queue } = valueOf(await app.batch['batch.dropFiles']({ references }));
+  const { queueId = '' } = queue ?? {};
+  const plan = planOf([detokenize(1)]);
+  const asked = { queueId, sourceId: source?.sourceId ?? '', plan, grounds: null };
+  valueOf(await app.batch['batch.startQueue'](asked));
+  const find = async () =>
+    valueOf(await app.batch['batch.queues']({})).find((one) => one.queueId === queueId);
+  await expect.poll(async () => (await find())?.state).toBe('finished');
+  app.exportFolder = app.folder;
+  const files = (await find())?.files.map(({ fileId }) => fileId) ?? [];
+  const { jobId: _, ...choice } = { ...plainExport, jobId: '', queueId, files };
+  const outcome = await app.batch['batch.exportQueue']({
+    ...choice,
+    content: 'cleartext',
+    rows: 'all',
+    grounds: someGrounds,
+  });
+  expect(codeOf(outcome)).toBe('approval.needed');
+  expect(secondPerson.wanted()?.source?.name).toBe('a.csv');
 });
 
 test('another request is opened while the passphrase of who approves is checked', async () => {

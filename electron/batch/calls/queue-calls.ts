@@ -33,10 +33,7 @@ export type QueueCalls = Pick<
   | 'batch.reportQueue'
 >;
 
-interface QueueCallOptions extends Pick<
-  BatchOptions,
-  'platform' | 'audit' | 'clock' | 'connections' | 'keychain'
-> {
+interface QueueCallOptions extends Pick<BatchOptions, 'platform' | 'audit' | 'clock' | 'keychain'> {
   readonly queues: Queues;
   readonly jobs: Pick<JobList, 'find'>;
   readonly write: JobActs['write'];
@@ -50,7 +47,6 @@ export function createQueueCalls({
   write,
   audit,
   clock,
-  connections,
   keychain,
 }: QueueCallOptions): QueueCalls {
   return {
@@ -104,6 +100,8 @@ export function createQueueCalls({
         chosen.folder ??= await platform.chooseFolder(beside === null ? null : dirname(beside));
         return chosen.folder === null ? null : freeName(chosen.folder, name);
       };
+      /** A file was refused as a second person has to approve it: no other is tried, so that this one is asked for. */
+      let needed: ReturnType<typeof failed> | null = null;
       for (const { fileId, job } of views) {
         const asked: ExportChoice = {
           ...choice,
@@ -112,11 +110,12 @@ export function createQueueCalls({
           ...(job.isWorkbook && choice.safety === 'source' && { safety: 'spreadsheet' }),
           grounds: grounds && { ...grounds, confirmRows: isConfirmed ? rowsOf(job) : undefined },
         };
-        const outcome = stop.signal.aborted
+        const outcome: Awaited<ReturnType<JobActs['write']>> = stop.signal.aborted
           ? failed('service.cancelled')
-          : await write(asked, { target, stop });
+          : (needed ?? (await write(asked, { target, stop })));
         if (outcome.ok && outcome.value === null) return done(null);
         if (!outcome.ok && chosen.folder === null && isRuleOf(outcome.failure)) return outcome;
+        if (!outcome.ok && outcome.failure.code.startsWith('approval.')) needed = outcome;
         written.push(lineOf(fileId, outcome));
       }
       return done({ ...chosen, files: written });
@@ -131,7 +130,7 @@ export function createQueueCalls({
       const name = maskNumbers(basename(target)).slice(0, 300);
       return audit.record({ action: 'SaveQueueReport', cleartext: false, note: name }, async (add) => {
         const made = new Date(clock.now());
-        const report = await reportOf(queue, { find: (jobId) => jobs.find(jobId), connections, made });
+        const report = await reportOf(queue, { find: (jobId) => jobs.find(jobId), made });
         if (!report.ok) return report;
         const seed = form === 'json' ? await keychain.key(evidenceKeyAccount) : null;
         if (seed?.ok === false) return seed;
@@ -160,6 +159,7 @@ function lineOf(
 /** What was asked for may not be written in any file. */
 const isRuleOf = ({ code }: Failure): boolean =>
   code.startsWith('reveal.') ||
+  code.startsWith('approval.') ||
   ['export.confirm', 'export.forbidden', 'export.unencrypted', 'export.passphrase'].includes(code);
 
 /** A name that is free: nothing is written over. */
