@@ -78,7 +78,18 @@ const mayUse = {
     'platform/platform.ts',
     'storage',
   ],
-  support: ['audit', 'connections', 'contract', 'log', 'parsing', 'platform', 'settings', 'storage', 'util'],
+  support: [
+    'audit',
+    'connections',
+    'contract',
+    'log',
+    'parsing',
+    'platform',
+    'privacy/file-names.ts',
+    'settings',
+    'storage',
+    'util',
+  ],
 };
 
 /** The pipeline of a batch: each stage may use those before it. */

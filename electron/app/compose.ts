@@ -7,6 +7,7 @@ import { builtInId } from '../contract/models/connection.ts';
 import { createEventSender, createRouter } from '../ipc/router.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createGuardedDialogs } from '../privacy/dialogs.ts';
+import { withShownName } from '../privacy/file-names.ts';
 import { createLeakCheck } from '../privacy/leak-check.ts';
 import { watchCleartext } from '../util/cleartext.ts';
 import { systemClock } from '../util/clock.ts';
@@ -41,7 +42,8 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const batches = createRunningBatches({ platform: given, now: () => clock.monotonic() });
   const leakCheck = options.leakCheck ?? createLeakCheck();
   const stopWatching = watchCleartext(leakCheck);
-  const allowed = <T>(name: CallName | EventName, message: T): T | null => {
+  const allowed = <T>(name: CallName | EventName, given: T): T | null => {
+    const message = withShownName(given);
     if (!leakCheck.finds(name, message)) return message;
     log.bug(`leak ${name}`, new Error('it has a value in clear'));
     void foundation.audit.record({ action: 'HoldBack', note: name }, () => failed('call.leak'));

@@ -41,7 +41,9 @@ export async function writeFile(
     choice.format === 'workbook' ? '.xlsx' : choice.safety === 'source' ? textSuffix(ext) : '.csv';
   const base = path.join(out, `${name}_${choice.rows === 'matches' ? 'matches' : choice.content}`);
   const ending = packedEnding(suffix, choice.archive) + (passphrase === null ? '' : '.age');
+  let written = '';
   const exportTo = (target: string) => {
+    written = target;
     app.exportTo(target);
     return app.ask('batch.export', { ...choice, grounds, passphrase, receipt: true });
   };
@@ -55,8 +57,9 @@ export async function writeFile(
       `${words.failure(outcome.failure)} All rows were sent: the same command writes the file, and sends none of them again.`,
       outcome.failure.code,
     );
-  const exported = outcome.value;
-  if (exported === null) throw new End(exitCodes.broken, 'The result was not written.');
+  const { value } = outcome;
+  if (value === null) throw new End(exitCodes.broken, 'The result was not written.');
+  const exported = named(value, written);
   run.exported = exported;
   return exported;
 }
@@ -64,6 +67,19 @@ export async function writeFile(
 /** The file or its receipt is there already, or another command is writing it; or rows are read from it. */
 const isTaken = (outcome: Outcome<Exported | null>): boolean =>
   outcome.ok ? outcome.value === null : outcome.failure.code === 'file.exists';
+
+/** A command says where its files are, by the names that they have; the window's are masked. */
+function named(exported: Exported, target: string): Exported {
+  const name = path.basename(target) as Exported['name'];
+  const { receipt } = exported;
+  return {
+    ...exported,
+    name,
+    ...(receipt !== undefined && {
+      receipt: { ...receipt, name: `${name}.receipt.json` as Exported['name'] },
+    }),
+  };
+}
 
 /** A folder with so many results of one file is one that nobody looks after. */
 const maxNames = 10_000;

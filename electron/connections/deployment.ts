@@ -1,5 +1,6 @@
+import type { FileName } from '../contract/models/fields.ts';
+import { shownName } from '../privacy/file-names.ts';
 import { randomUUID } from 'node:crypto';
-import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Audit } from '../audit/audit.ts';
@@ -64,7 +65,7 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
   const { platform, connections, settings, managed, audit, profiles, calls } = options;
   let shown: { importId: string; given: Deployment; items: readonly ImportItem[] } | null = null;
 
-  async function write(): Promise<Outcome<{ name: string; leftOut: number } | null>> {
+  async function write(): Promise<Outcome<{ name: FileName; leftOut: number } | null>> {
     const mappings = await calls['batch.mappings']({});
     if (!mappings.ok) return mappings;
     const harmless = mappings.value.filter((mapping) => !mayHoldValue(mapping));
@@ -89,7 +90,7 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
     );
     if (!saved.ok) return saved;
     return done({
-      name: path.basename(target).slice(0, 300),
+      name: shownName(target),
       leftOut: mappings.value.length - harmless.length,
     });
   }
@@ -222,7 +223,7 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
       if (!items.ok) return items;
       const importId = randomUUID();
       shown = { importId, given: given.value, items: items.value };
-      return done({ importId, file: path.basename(file).slice(0, 300), items: items.value });
+      return done({ importId, file: shownName(file), items: items.value });
     },
     async 'connections.applyImport'({ importId }) {
       if (shown?.importId !== importId) return failed('import.unknown');

@@ -64,6 +64,7 @@ import {
   id,
   name,
   value,
+  fileName,
 } from './models/fields.ts';
 import {
   copied,
@@ -159,7 +160,7 @@ export const calls = {
   /** A text for whoever helps; it names no host, user, value, secret or file. */
   'app.diagnostics': call(nothing, z.strictObject({ text: z.string().max(400_000) })),
   /** Writes the text that was shown last; null when the person changed their mind. */
-  'app.saveDiagnostics': call(nothing, z.strictObject({ name: z.string().max(300) }).nullable()),
+  'app.saveDiagnostics': call(nothing, z.strictObject({ name: fileName }).nullable()),
 
   'connections.save': call(connectionDraft, z.strictObject({ id })),
   /** At once, with its secrets. Main has what puts it back for a short time, in memory; not after a lock. */
@@ -242,7 +243,7 @@ export const calls = {
   /** Writes the draft as a profile file; null when the person changed their mind. */
   'connections.exportProfile': call(
     z.strictObject({ id, edits: profileEdits }),
-    z.strictObject({ name: z.string().max(300) }).nullable(),
+    z.strictObject({ name: fileName }).nullable(),
   ),
   /** Says in what the draft differs from a profile file; null when the person changed their mind. */
   'connections.compareProfile': call(
@@ -259,10 +260,7 @@ export const calls = {
    */
   'connections.test': call(z.strictObject({ id, policy: name }), policyGrants),
   /** Writes connections without their secrets, mappings and reasons; null when the person changed their mind. */
-  'connections.export': call(
-    nothing,
-    z.strictObject({ name: z.string().max(300), leftOut: count }).nullable(),
-  ),
+  'connections.export': call(nothing, z.strictObject({ name: fileName, leftOut: count }).nullable()),
   /** Asks for such a file and answers what it would change; null when the person changed their mind. */
   'connections.chooseImport': call(nothing, importPlan.nullable()),
   /** Does what was shown, and nothing where anything changed since. Refused items are left out. */
@@ -344,7 +342,7 @@ export const calls = {
    */
   'batch.reportQueue': call(
     ofQueue.extend({ form: z.enum(['csv', 'html', 'json']) }),
-    z.strictObject({ name: z.string().max(300) }).nullable(),
+    z.strictObject({ name: fileName }).nullable(),
   ),
   'batch.paste': call(z.strictObject({ text: z.string().min(1).max(8_000_000) }), source),
   'batch.sample': call(nothing, source),
@@ -526,7 +524,7 @@ export const calls = {
   /** Which file has which row of the comparison that was made last, and nothing of what is in it. Failure: compare.none. */
   'compare.rows': call(comparedRowsQuery, comparedRows),
   /** Writes all rows of it with their groups; null when the person changed their mind. Failures: compare.none, file.*. */
-  'compare.save': call(nothing, z.strictObject({ name: z.string().max(300) }).nullable()),
+  'compare.save': call(nothing, z.strictObject({ name: fileName }).nullable()),
   /**
    * Counts what files hold, before anything is sent; null when the person chose none. `inventory.progress` events say how far
    * it is. Another look ends this one. Failures: service.cancelled, file.empty where a folder has no file; of an open source
@@ -538,7 +536,7 @@ export const calls = {
   /** Writes what was counted last where the person says; null when they changed their mind. Failures: inventory.none, file.*. */
   'inventory.save': call(
     z.strictObject({ form: inventoryForm }),
-    z.strictObject({ name: z.string().max(300) }).nullable(),
+    z.strictObject({ name: fileName }).nullable(),
   ),
   'inventory.stop': call(nothing, nothing),
 
@@ -549,7 +547,7 @@ export const calls = {
    */
   'story.look': call(storyQuery, story),
   /** Writes the story that was looked at last as CSV, without a token or a value; null when the person changed their mind. */
-  'story.save': call(nothing, z.strictObject({ name: z.string().max(300) }).nullable()),
+  'story.save': call(nothing, z.strictObject({ name: fileName }).nullable()),
   'story.stop': call(nothing, nothing),
 
   /** SHA-256 of the bytes of a source's file, or of its rows where they are in no file of their own. Failures: file.*. */
@@ -582,7 +580,7 @@ export const calls = {
    */
   'approval.writeRequest': call(
     z.strictObject({ act: approvalAct }),
-    z.strictObject({ name: z.string().max(300) }).nullable(),
+    z.strictObject({ name: fileName }).nullable(),
   ),
   /** The same as a link, on the clipboard. */
   'approval.copyLink': call(z.strictObject({ act: approvalAct }), copied),
@@ -610,7 +608,7 @@ export const calls = {
       decision: z.enum(['approved', 'declined']),
       passphrase: obscuredPassphrase,
     }),
-    z.strictObject({ name: z.string().max(300) }).nullable(),
+    z.strictObject({ name: fileName }).nullable(),
   ),
   'approval.close': call(nothing, nothing),
   /** Forgets what was refused last. */

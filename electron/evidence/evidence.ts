@@ -1,3 +1,4 @@
+import { shownName } from '../privacy/file-names.ts';
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
@@ -83,7 +84,7 @@ async function writeFiles(
     if (!saved.ok) return saved;
   }
   return done({
-    files: [document, path.basename(page)].map((name) => name.slice(0, 300)),
+    files: [target, page].map(shownName),
     entries: chain.lines.length,
     signer: key.fingerprint,
     target,

@@ -1,8 +1,8 @@
-import path from 'node:path';
+import type { FileName } from '../contract/models/fields.ts';
+import { shownName } from '../privacy/file-names.ts';
 import type { Audit } from '../audit/audit.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { Receipt } from '../contract/models/receipt.ts';
-import { maskNumbers } from '../masking/masking.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
 import { openFile, sha256Of } from '../storage/byte-source.ts';
 import type { Keychain } from '../storage/keychain.ts';
@@ -35,7 +35,7 @@ export interface ReceiptFacts extends Pick<
 
 export interface WrittenReceipt {
   /** Beside the file, without its folder. */
-  readonly name: string;
+  readonly name: FileName;
   /** SHA-256 of the key that signed it, hex. */
   readonly signer: string;
 }
@@ -69,7 +69,7 @@ export const createReceipts =
       if (lines === null) return failed('evidence.none');
       const key = signingKey(seed.value);
       const file = receiptFile(target);
-      const name = path.basename(file);
+      const name = shownName(file);
       const document: Omit<Receipt, 'signature'> = {
         format: 'tokendesk-receipt',
         version: 1,
@@ -78,7 +78,7 @@ export const createReceipts =
         application: version,
         ...rest,
         output: {
-          name: maskNumbers(path.basename(target)),
+          name: shownName(target),
           bytes: written.value.identity.size,
           sha256: hash.value,
         },

@@ -7,6 +7,7 @@ import type {
   OpenedApproval,
   LoggedApproval,
 } from '../contract/models/approval.ts';
+import type { FileName } from '../contract/models/fields.ts';
 import { restoreText } from '../contract/obscured.ts';
 import type { Platform } from '../platform/platform.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
@@ -22,6 +23,7 @@ import {
 } from './approval.ts';
 import { spokenLength, type Approvers } from './approvers.ts';
 import type { AutoClearClipboard } from './clipboard.ts';
+import { shownName } from './file-names.ts';
 import type { Lock } from './lock.ts';
 import type { Asking } from './second-person.ts';
 
@@ -158,13 +160,13 @@ export function createApprovalCalls(options: ApprovalCallsOptions): ApprovalCall
     const stem = caseReference.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, 60);
     return `approval-${kind}${stem === '' ? '' : `-${stem}`}.json`;
   };
-  const nameOf = (file: string): { name: string } => ({ name: file.replace(/^.*[/\\]/, '').slice(0, 300) });
+  const nameOf = (file: string): { name: FileName } => ({ name: shownName(file) });
 
   /** Whatever is opened while a person is asked. */
   async function writeAnswer(
     answered: NonNullable<typeof shown>,
     decision: 'approved' | 'declined',
-  ): Promise<Outcome<{ name: string } | null>> {
+  ): Promise<Outcome<{ name: FileName } | null>> {
     const { bytes, read } = answered;
     const target = await platform.chooseTarget({ name: fileName('answer', read.request.act), beside: null });
     if (target === null) return done(null);

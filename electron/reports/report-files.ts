@@ -1,3 +1,4 @@
+import { shownName } from '../privacy/file-names.ts';
 import path from 'node:path';
 import type { Audit } from '../audit/audit.ts';
 import { createRowWriter } from '../storage/csv.ts';
@@ -69,7 +70,7 @@ async function write(
   const saved = await audit.record({ action: 'ExportReport', rows, note }, () =>
     writeFileAtomically(target, content),
   );
-  return saved.ok ? done({ name: path.basename(target).slice(0, 300), rows, escaped }) : saved;
+  return saved.ok ? done({ name: shownName(target), rows, escaped }) : saved;
 }
 
 function nameOf(report: Report): string {

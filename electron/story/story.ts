@@ -1,11 +1,10 @@
-import path from 'node:path';
+import { shownName } from '../privacy/file-names.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { CallInput, EventPayload, Handlers } from '../contract/calls.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { AuditEntry } from '../contract/models/activity.ts';
 import type { Job } from '../contract/models/batch.ts';
 import type { Story, StoryEntry } from '../contract/models/story.ts';
-import { maskNumbers } from '../masking/masking.ts';
 import type { Platform } from '../platform/platform.ts';
 import { hashToken, type TokenHashes } from '../privacy/token-hashes.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
@@ -172,7 +171,7 @@ export function createStories(options: StoryOptions): Stories {
       if (saved === null) return failed('call.refused');
       const target = await platform.chooseTarget({ name: 'story.csv', beside: null });
       if (target === null) return done(null);
-      const name = maskNumbers(path.basename(target)).slice(0, 300);
+      const name = shownName(target);
       return audit.record({ action: 'SaveStory', cleartext: false, note: name }, async (add) => {
         add({ rows: saved.entries.length });
         const written = await writeFileAtomically(target, storyCsv(saved));

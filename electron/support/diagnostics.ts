@@ -1,6 +1,7 @@
+import type { FileName } from '../contract/models/fields.ts';
+import { shownName } from '../privacy/file-names.ts';
 import fs from 'node:fs/promises';
 import os from 'node:os';
-import path from 'node:path';
 import { getCACertificates } from 'node:tls';
 import type { AppState } from '../contract/models/app.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -38,7 +39,7 @@ export function createDiagnosticsHandlers(
 ): Pick<Handlers<'app'>, 'app.diagnostics' | 'app.saveDiagnostics'> {
   let shown: string | null = null;
 
-  async function save(text: string): Promise<Outcome<{ name: string } | null>> {
+  async function save(text: string): Promise<Outcome<{ name: FileName } | null>> {
     const day = options.now().toISOString().slice(0, 10);
     const target = await options.platform.chooseTarget({
       name: `tokendesk-diagnostics-${day}.txt`,
@@ -48,7 +49,7 @@ export function createDiagnosticsHandlers(
     const saved = await options.audit.record({ action: 'SaveDiagnostics' }, () =>
       writeFileAtomically(target, text),
     );
-    return saved.ok ? done({ name: path.basename(target).slice(0, 300) }) : saved;
+    return saved.ok ? done({ name: shownName(target) }) : saved;
   }
 
   return {

@@ -97,3 +97,15 @@ it.each(Object.keys(written) as CallName[])('%s asks again, and writes over no s
   expect(fs.existsSync(other)).toBe(true);
   expect(sources.map((file) => fs.readFileSync(file, 'utf8'))).toEqual(before);
 });
+
+it.each(Object.keys(written) as CallName[])('%s names no file with a number in its name', async (name) => {
+  const number = '4111111111111111';
+  const names = [`${number}-${name}`, `absent/${number}-${name}`];
+  for (const target of names) {
+    chosen = [path.join(folder, target)];
+    const outcome = await app.ask(name, written[name]?.() as never);
+    expect(codeOf(outcome)).toBe(target.startsWith('absent') ? 'file.unwritable' : 'ok');
+    expect(JSON.stringify(outcome)).toContain('••••');
+    expect(JSON.stringify(outcome)).not.toContain(number);
+  }
+});

@@ -1,4 +1,5 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { shownName } from '../../electron/privacy/file-names.ts';
 import { createGuardedDialogs } from '../../electron/privacy/dialogs.ts';
 import { noHashes } from './token-hashes.ts';
 import { tmpdir } from 'node:os';
@@ -356,7 +357,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     reveals,
     sampleFile: () =>
       Promise.resolve(done(join(import.meta.dirname, '../../resources/samples/disputes.csv'))),
-    receipt: () => Promise.resolve(done({ name: 'receipt.json', signer: 'signer' })),
+    receipt: () => Promise.resolve(done({ name: shownName('receipt.json'), signer: 'signer' })),
     scryptCost: 10,
     ...over,
   };

@@ -1,3 +1,4 @@
+import { shownName } from '../../privacy/file-names.ts';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Handlers } from '../../contract/calls.ts';
@@ -127,7 +128,7 @@ export function createQueueCalls({
       if (queue === undefined) return failed('queue.unknown');
       const target = await platform.chooseTarget({ name: `report.${form}`, beside: null });
       if (target === null) return done(null);
-      const name = maskNumbers(basename(target)).slice(0, 300);
+      const name = shownName(target);
       return audit.record({ action: 'SaveQueueReport', cleartext: false, note: name }, async (add) => {
         const made = new Date(clock.now());
         const report = await reportOf(queue, { find: (jobId) => jobs.find(jobId), made });

@@ -1,6 +1,7 @@
+import type { FileName } from '../../contract/models/fields.ts';
+import { shownName } from '../../privacy/file-names.ts';
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { EventPayload, Handlers } from '../../contract/calls.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
@@ -233,7 +234,7 @@ export function createComparison(options: ComparisonOptions) {
     files: readonly FileCounts[],
     { ofRows }: ValueGroups,
     { target, signal }: { readonly target: string; readonly signal: AbortSignal },
-  ): Promise<Outcome<string>> {
+  ): Promise<Outcome<FileName>> {
     const noted = { target, job: randomUUID(), connection: '', environment: '' };
     return options.unfinished.during(noted, async () => {
       const output = await openOutputFile(target, { passphrase: null });
@@ -244,7 +245,7 @@ export function createComparison(options: ComparisonOptions) {
         return written;
       }
       const finished = await output.value.finish();
-      return finished.ok ? done(maskNumbers(basename(target)).slice(0, 300)) : finished;
+      return finished.ok ? done(shownName(target)) : finished;
     });
   }
 
@@ -283,7 +284,7 @@ export function createComparison(options: ComparisonOptions) {
       running?.abort();
       const abort = new AbortController();
       running = abort;
-      const note = maskNumbers(basename(target)).slice(0, 300);
+      const note = shownName(target);
       try {
         return await audit.record({ action: 'SaveComparison', cleartext: false, note }, async (add) => {
           add({ rows: made.counts.reduce((sum, { rows }) => sum + rows, 0) });

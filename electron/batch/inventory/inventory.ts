@@ -1,3 +1,4 @@
+import { shownName } from '../../privacy/file-names.ts';
 import path from 'node:path';
 import type { EventPayload, Handlers } from '../../contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
@@ -234,7 +235,7 @@ export function createInventory(options: InventoryOptions) {
       const target = await platform.chooseTarget({ name: `inventory.${form}`, beside: null });
       if (target === null) return done(null);
       const text = form === 'csv' ? inventoryCsv(saved) : inventoryPage(saved, new Date(clock.now()));
-      const name = maskNumbers(path.basename(target)).slice(0, 300);
+      const name = shownName(target);
       return audit.record({ action: 'SaveInventory', cleartext: false, note: name }, async () => {
         const written = await writeFileAtomically(target, text);
         return written.ok ? done({ name }) : written;

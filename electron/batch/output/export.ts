@@ -1,3 +1,5 @@
+import type { FileName } from '../../contract/models/fields.ts';
+import { shownName } from '../../privacy/file-names.ts';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -109,7 +111,7 @@ export async function exportJob(
   const write = async (
     add: (facts: Partial<AuditEnd>) => void,
   ): Promise<
-    Outcome<Omit<WrittenFile, 'clearValues' | 'cases'> & { name: string; tally: Tally; target: string }>
+    Outcome<Omit<WrittenFile, 'clearValues' | 'cases'> & { name: FileName; tally: Tally; target: string }>
   > => {
     const mayRemain = (remaining: Remaining): Outcome<null> => {
       const { cards, values } = remaining;
@@ -135,7 +137,7 @@ export async function exportJob(
       ...(holdsCleartext(choice) && { values }),
       ...(cases && { cases }),
     });
-    return done({ ...file, name: basename(target), tally, target });
+    return done({ ...file, name: shownName(target), tally, target });
   };
   if (act !== null) return options.gate.open(act, { fetch: () => done(null), give: (_, add) => write(add) });
   const line = { ...exportLine(spec, choice), rows: rowsOfLine(choice, store.tally), cleartext: false };

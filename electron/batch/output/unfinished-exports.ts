@@ -1,3 +1,4 @@
+import { shownName } from '../../privacy/file-names.ts';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -106,7 +107,7 @@ export function createUnfinishedExports({
 
   async function removeOne(entry: UnfinishedExport): Promise<void> {
     const { target, job, connection, environment } = entry;
-    const name = path.basename(target).slice(0, 300);
+    const name = shownName(target);
     const rest = await findRest(entry);
     if (rest === 'unknown') left.push(name);
     if (rest === 'whole') await fs.rm(partialOf(target));

@@ -1,4 +1,4 @@
-import path from 'node:path';
+import { shownName } from '../../privacy/file-names.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Handlers } from '../../contract/calls.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
@@ -185,7 +185,7 @@ export function createAssistant(
       const file = await platform.chooseTarget({ name: 'service-profile.json', beside: null });
       if (file === null) return done(null);
       const written = await writeFileAtomically(file, `${JSON.stringify(made.value.content, null, 2)}\n`);
-      return written.ok ? done({ name: path.basename(file).slice(0, 300) }) : written;
+      return written.ok ? done({ name: shownName(file) }) : written;
     },
     async 'connections.compareProfile'({ id, edits }) {
       const made = await checked(id, edits);
@@ -199,7 +199,7 @@ export function createAssistant(
       const shown = (json: unknown): string | null =>
         json === undefined ? null : JSON.stringify(json).slice(0, 1_000);
       return done({
-        file: path.basename(file).slice(0, 300),
+        file: shownName(file),
         differences: differencesOf(made.value.profile, other.value)
           .slice(0, 300)
           .map(({ path: place, here, there }) => ({

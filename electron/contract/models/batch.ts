@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { openedApproval } from './approval.ts';
 import { failureCodes, failureSchema } from '../errors.ts';
 import { columnOperationNames } from '../operations.ts';
-import { count, id, obscuredPassphrase, instant, name, caseReference, value } from './fields.ts';
+import { count, id, obscuredPassphrase, instant, name, caseReference, value, fileName } from './fields.ts';
 import { archive, packed } from './packed.ts';
 import { maxRowsAbove, maxRowsBelow } from '../place-limits.ts';
 import { grounds } from './lookup.ts';
@@ -610,7 +610,7 @@ export const exported = z.strictObject({
   /** By which the window asks to show the file; main alone resolves it to a path. */
   exportId: id,
   /** File name without its folder. */
-  name: z.string(),
+  name: fileName,
   /** The folder it was written to, for a person to read. */
   folder: z.string(),
   tally,
@@ -624,7 +624,7 @@ export const exported = z.strictObject({
   /** Null for a file in clear, which was not looked at. */
   remaining: remaining.nullable(),
   /** Where one was asked for: its name and who signed it. */
-  receipt: z.strictObject({ name: z.string().max(300), signer: z.string().max(64) }).optional(),
+  receipt: z.strictObject({ name: fileName, signer: z.string().max(64) }).optional(),
 });
 export type Exported = z.infer<typeof exported>;
 

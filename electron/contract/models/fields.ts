@@ -19,6 +19,9 @@ const plainText = z
   );
 export const reason = plainText.trim().min(1).max(200);
 export const caseReference = plainText.trim().max(100);
+/** Of a file that was written: only main makes one, with its numbers masked, see `shownName`. */
+export const fileName = z.string().max(300).brand<'FileName'>();
+export type FileName = z.infer<typeof fileName>;
 /** ISO 8601 in UTC with milliseconds. */
 export const instant = z.iso.datetime();
 export const count = z.int().nonnegative();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { failureCodes, failureSchema } from '../errors.ts';
 import { auditEntry } from './activity.ts';
-import { count, id, instant } from './fields.ts';
+import { count, id, instant, fileName } from './fields.ts';
 
 /** Text from the service about itself: names, codes, identifiers. Cut to this length before it is sent. */
 const shortText = z.string().max(200);
@@ -198,11 +198,11 @@ export const toolServer = z.strictObject({
 export type ToolServer = z.infer<typeof toolServer>;
 
 /** File name without its folder. */
-export const reportFile = z.strictObject({ name: z.string().max(300), rows: count, escaped: count });
+export const reportFile = z.strictObject({ name: fileName, rows: count, escaped: count });
 
 export const evidence = z.strictObject({
   /** File names without their folder. */
-  files: z.array(z.string().max(300)).max(2),
+  files: z.array(fileName).max(2),
   entries: count,
   /** SHA-256 of the key the files are signed with, hex: the reader compares it with what this app shows. */
   signer: z.string().max(64),
