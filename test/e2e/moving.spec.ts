@@ -82,8 +82,11 @@ test('two files move by keys alone, with an estimate of both services, and one s
   await page.getByRole('button', { name: 'Save signed report' }).press('Enter');
   await expect(page.getByRole('status', { name: 'Saved report' })).toHaveText('Saved report.json');
   const file = path.join(app.downloads, 'report.json');
-  const report = JSON.parse(fs.readFileSync(file, 'utf8')) as { plan: string; sum: object };
-  expect(report.plan).toContain('New (test)');
+  const report = JSON.parse(fs.readFileSync(file, 'utf8')) as {
+    files: { plan: string }[];
+    sum: object;
+  };
+  for (const { plan } of report.files) expect(plan).toContain('at New (test), ');
   expect(report.sum).toMatchObject({ rows: 12, ok: 8, failed: 2, blank: 2, files: 2, finished: 2, left: 4 });
   expect(await verifyEvidence({ file })).toMatchObject({
     verdict: 'consistent, signer unknown',
