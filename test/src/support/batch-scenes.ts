@@ -1,3 +1,4 @@
+import { fileNamed } from './file-name.ts';
 import { presetOf } from '../../../electron/contract/record-presets.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import type { Exported, Job, Notice, Preview, Remaining } from '../../../electron/contract/models/batch.ts';
@@ -497,7 +498,7 @@ const remaining: Remaining = {
 
 const exportedWithCards: Exported = {
   exportId: 'export-1',
-  name: 'disputes-q3_masked.csv',
+  name: fileNamed('disputes-q3_masked.csv'),
   folder: '/home/ada/Documents/Disputes',
   tally: finished.tally,
   rowsWritten: finished.tally.rows,

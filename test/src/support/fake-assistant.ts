@@ -1,3 +1,4 @@
+import { fileNamed } from './file-name.ts';
 import type { CallInput } from '../../../electron/contract/calls.ts';
 import { done } from '../../../electron/contract/errors.ts';
 import type { ProfileDraft } from '../../../electron/contract/models/profile-draft.ts';
@@ -82,7 +83,7 @@ export function assistantAnswers(): Pick<
           },
         ],
       }),
-    'connections.exportProfile': () => done({ name: 'service-profile.json' }),
+    'connections.exportProfile': () => done({ name: fileNamed('service-profile.json') }),
     'connections.compareProfile': () =>
       done({ file: 'theirs.json', differences: [{ path: 'lists', here: '["rows"]', there: null }] }),
   };

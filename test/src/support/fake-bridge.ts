@@ -1,3 +1,4 @@
+import { fileNamed } from './file-name.ts';
 import type { Bridge } from '../../../electron/contract/bridge.ts';
 import { obscureText, restoreText } from '../../../electron/contract/obscured.ts';
 import {
@@ -252,7 +253,7 @@ function defaultAnswers(
   return {
     'app.state': () => done(toldOf(fake.state)),
     'app.takeOpened': () => done(null),
-    'connections.export': () => done({ name: 'tokendesk-connections.json', leftOut: 0 }),
+    'connections.export': () => done({ name: fileNamed('tokendesk-connections.json'), leftOut: 0 }),
     'connections.chooseImport': () => done(data.importPlan),
     'connections.applyImport': () => done({ count: 3 }),
     'app.about': () =>
@@ -288,7 +289,7 @@ function defaultAnswers(
       done({
         text: 'Tokendesk diagnostics, 2026-11-21T10:00:00.000Z\n\nState\n  keyring: ready\n  audit log: ready\n',
       }),
-    'app.saveDiagnostics': () => done({ name: 'tokendesk-diagnostics-2026-11-21.txt' }),
+    'app.saveDiagnostics': () => done({ name: fileNamed('tokendesk-diagnostics-2026-11-21.txt') }),
     'app.wipe': () => failed('wipe.unavailable'),
     'app.openLogFolder': () => done({ place: '/home/kim/.config/Tokendesk/logs' }),
     'connections.save': ({ id, ...draft }) => {
@@ -512,7 +513,11 @@ function defaultAnswers(
         files: files.map((fileId, n) => ({
           fileId,
           exported: {
-            ...{ exportId: `export-${n}`, name: `${fileId}_masked.csv`, tally: data.finishedTally },
+            ...{
+              exportId: `export-${n}`,
+              name: fileNamed(`${fileId}_masked.csv`),
+              tally: data.finishedTally,
+            },
             ...{ rowsWritten: 500_000, lostCells: 0, lostRows: 0, escaped: 0, bytes: 43_118_204 },
             remaining: { cards: 0, values: 0, places: [] },
           },
@@ -540,12 +545,12 @@ function defaultAnswers(
     'approval.introduce': () => done({}),
     'approval.removePerson': () => done({}),
     'approval.addToDesk': ({ name }) => done({ name, fingerprint: 'd'.repeat(64) }),
-    'approval.writeRequest': () => done({ name: 'approval-request-D-2026-0417.json' }),
+    'approval.writeRequest': () => done({ name: fileNamed('approval-request-D-2026-0417.json') }),
     'approval.copyLink': () => done({ clearAfterMs: 30_000 }),
     'approval.atDesk': () => done({}),
     'approval.choose': () => done(data.openedRequest),
     'approval.drop': () => done(data.openedRequest),
-    'approval.answer': () => done({ name: 'approval-answer-D-2026-0417.json' }),
+    'approval.answer': () => done({ name: fileNamed('approval-answer-D-2026-0417.json') }),
     'approval.close': () => done({}),
     'approval.dismiss': () => {
       fake.change({ approval: { wanted: null, held: [] } });
@@ -598,18 +603,18 @@ function defaultAnswers(
     },
     'compare.rows': (query) =>
       compared === null ? failed('compare.none') : done(comparedRowsOf(compared, query)),
-    'compare.save': () => done({ name: 'compared.csv' }),
+    'compare.save': () => done({ name: fileNamed('compared.csv') }),
     'compare.stop': () => {
       stopComparing?.();
       return done({});
     },
     'inventory.look': () => look(),
     'inventory.drop': () => look(),
-    'inventory.save': ({ form }) => done({ name: `inventory.${form}` }),
+    'inventory.save': ({ form }) => done({ name: fileNamed(`inventory.${form}`) }),
     'story.look': () => done(data.story),
-    'story.save': () => done({ name: 'story.csv' }),
+    'story.save': () => done({ name: fileNamed('story.csv') }),
     'story.stop': () => done({}),
-    'batch.reportQueue': ({ form }) => done({ name: `report.${form}` }),
+    'batch.reportQueue': ({ form }) => done({ name: fileNamed(`report.${form}`) }),
     'inventory.stop': () => {
       stopLooking?.();
       return done({});
@@ -721,7 +726,7 @@ function defaultAnswers(
       }
       return done({
         exportId: 'export-1',
-        name: 'disputes-q3_masked.csv',
+        name: fileNamed('disputes-q3_masked.csv'),
         folder: '/home/ada/Documents/Disputes',
         tally: job.tally,
         rowsWritten: job.tally.rows,

@@ -1,3 +1,4 @@
+import { fileNamed } from './file-name.ts';
 import { restoreText } from '../../../electron/contract/obscured.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import {
@@ -259,13 +260,13 @@ export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
         tokenEnds: session.state === 'signed-in' ? session.expires : null,
       }),
     'reports.copy': () => done({ clearAfterMs: 30_000 }),
-    'reports.export': () => done({ name: 'requests-by-day.csv', rows: 30, escaped: 0 }),
-    'reports.exportChart': () => done({ name: 'requests-by-day.png', rows: 30, escaped: 0 }),
+    'reports.export': () => done({ name: fileNamed('requests-by-day.csv'), rows: 30, escaped: 0 }),
+    'reports.exportChart': () => done({ name: fileNamed('requests-by-day.png'), rows: 30, escaped: 0 }),
     'reports.showEvidence': () => done({ shown: true }),
     'reports.evidence': ({ caseReference }) =>
       caseReference.startsWith('D-')
         ? done({
-            files: [`evidence-${caseReference}.json`, `evidence-${caseReference}.html`],
+            files: [fileNamed(`evidence-${caseReference}.json`), fileNamed(`evidence-${caseReference}.html`)],
             entries: 14,
             signer: '9f2c41d07be35a8811c6'.padEnd(64, '4'),
             evidenceId: 'evidence-1',
