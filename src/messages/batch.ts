@@ -231,7 +231,7 @@ export const batchMessages = {
     ),
   'value.spelled-inside': () =>
     message(
-      'The text could not be put back as it was: a value in it is written in signs that stand for others or runs into another value, or its encoding writes a character in two ways. Nothing of it was sent.',
+      'The text could not be put back as it was: a value in it is written in signs that stand for others or runs into another value, or a character of it can be written in two ways. Nothing of it was sent.',
       'Correct it in the file.',
     ),
   'value.mark-broken': () =>
