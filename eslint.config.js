@@ -17,6 +17,13 @@ const openConsoles = [
   message: 'Windows opens a console window for a program that is started without windowsHide.',
 }));
 
+const ownTurns = {
+  selector:
+    'ImportDeclaration[source.value="node:timers/promises"] > ImportSpecifier[imported.name="setImmediate"]',
+  message:
+    'Work gives way in one place, where it also stands for what a person waits for: electron/util/turns.ts.',
+};
+
 /** The rules of several configurations, without the parser that they bring. */
 const rulesOf = (configs) => Object.assign({}, ...configs.map(({ rules = {} }) => rules));
 
@@ -68,13 +75,18 @@ export default tseslint.config(
       ],
     },
   },
-  { files: ['electron/**'], rules: { 'no-restricted-syntax': ['error', ...openConsoles] } },
+  {
+    files: ['electron/**'],
+    ignores: ['electron/util/turns.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...openConsoles, ownTurns] },
+  },
   {
     files: ['electron/{batch,parsing}/**'],
     rules: {
       'no-restricted-syntax': [
         'error',
         ...openConsoles,
+        ownTurns,
         {
           selector: 'BinaryExpression[left.callee.property.name="trim"][right.value=""]',
           message: 'What is blank is said once: isBlank in electron/util/blank.ts.',

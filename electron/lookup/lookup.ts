@@ -10,6 +10,7 @@ import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import type { Reveals } from '../privacy/reveals.ts';
 import type { TokenHashes } from '../privacy/token-hashes.ts';
 import type { Answer, RecordedAct, ServiceClient } from '../service/service-client.ts';
+import { beforeOthers } from '../util/turns.ts';
 
 /** The connection in use, with what the audit log says of it. */
 export interface ActiveConnection {
@@ -218,9 +219,9 @@ export function openLookup(
       const known = await find(lookupId);
       return known.ok ? done(known.value.lookup.token) : known;
     },
-    'lookup.mask': mask,
-    'lookup.tokenize': tokenize,
-    'lookup.translate': translate,
+    'lookup.mask': (input) => beforeOthers(() => mask(input)),
+    'lookup.tokenize': (input) => beforeOthers(() => tokenize(input)),
+    'lookup.translate': (input) => beforeOthers(() => translate(input)),
     async 'lookup.reveal'({ lookupId, xorKey, ...grounds }) {
       const known = await find(lookupId);
       if (!known.ok) return known;

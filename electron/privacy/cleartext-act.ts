@@ -4,6 +4,7 @@ import type { WrittenCases } from '../contract/models/activity.ts';
 import type { LoggedApproval } from '../contract/models/approval.ts';
 import type { Counted } from '../contract/models/disclosures.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
+import { beforeOthers } from '../util/turns.ts';
 import type { Disclosures } from './disclosures.ts';
 import { countedOf, environmentsOf, valuesOf, type CleartextAct, type CleartextLine } from './act.ts';
 import type { Approval } from './approval.ts';
@@ -134,12 +135,13 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
   }
 
   async function open<V, T>(act: CleartextAct, steps: CleartextSteps<V, T>): Promise<Outcome<T>> {
+    if (act.action === 'Copy') return beforeOthers(() => openAct(act, steps, null));
     if (act.action !== 'Reveal') return openAct(act, steps, null);
     const { subject } = act;
     if (underWay.has(subject) || reveals.shown() === subject) return failed('reveal.shown');
     underWay.add(subject);
     try {
-      return await openAct(act, steps, null);
+      return await beforeOthers(() => openAct(act, steps, null));
     } finally {
       underWay.delete(subject);
     }

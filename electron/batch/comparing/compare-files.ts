@@ -2,7 +2,6 @@ import type { FileName } from '../../contract/models/fields.ts';
 import { shownName } from '../../privacy/file-names.ts';
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { EventPayload, Handlers } from '../../contract/calls.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { ComparedSide, Comparison } from '../../contract/models/compared.ts';
@@ -22,6 +21,7 @@ import { rowStates } from '../storing/results.ts';
 import { lookAtRows, type JobRows } from '../viewing/look-at-rows.ts';
 import { openComparedRows, positionsOf } from './compared-rows.ts';
 import { repeatedBit, ValueRecords, type ValueGroups } from './value-groups.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 /** A finished batch, while its source and results are open. */
 export interface ComparedBatch {

@@ -1,9 +1,9 @@
 import { createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { maxComparedFiles } from '../../contract/compared-limits.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { EncryptedFileWriter } from '../../storage/encrypted-file.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 /** The bit of a row whose value its own file has more than once. The bits below say which files have it. */
 export const repeatedBit = 1 << maxComparedFiles;

@@ -1,4 +1,3 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { valueKinds } from '../../contract/value-kinds.ts';
 import type { FoundValues, InventoryColumn, InventoryFile } from '../../contract/models/inventory.ts';
@@ -12,6 +11,7 @@ import { firstColumns } from '../reading/columns.ts';
 import { namesSsn, namesTokens } from '../reading/fit.ts';
 import { beginning, endOf, readBelow, readRows, type Format } from '../reading/read-rows.ts';
 import type { RowPiece, Table, Units } from '../reading/table.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 export interface LookOptions {
   readonly bytes: ByteSource;

@@ -1,4 +1,3 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { ChangeDoubt, Encoding } from '../../contract/models/batch.ts';
 import { openCleartext } from '../../util/cleartext.ts';
@@ -12,6 +11,7 @@ import type { JobRows } from '../viewing/look-at-rows.ts';
 import { kindsSent, showAs, type LoadedChunk } from '../viewing/result-rows.ts';
 import { compareCell, type ListedCell } from './compare-cell.ts';
 import { readListedRows, type ListedRow, type ListOptions } from './listed-rows.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 /** One cell that the list has otherwise than the job. */
 export interface CellChange {

@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { AuditEnd } from '../../audit/entries.ts';
 import type { Exported, Job, Remaining, Tally } from '../../contract/models/batch.ts';
@@ -49,6 +48,7 @@ import { createSentValues } from './sent-values.ts';
 import { createResultsAlone, joinResults } from './results-alone.ts';
 import { createConvertedOutput, createSourceOutput, type RowOutput } from './row-output.ts';
 import { createSheetWriter, workbookFile } from './write-workbook.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 const minPassphraseLength = 8;
 

@@ -1,4 +1,3 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Remaining, Tally } from '../../contract/models/batch.ts';
 import { readAbove, readBelow } from '../reading/read-rows.ts';
@@ -11,6 +10,7 @@ import { createLeakCheck, type LeakCheck } from './leak-check.ts';
 import { createOutputRows, createTokenRows, type ExportContent } from './output-rows.ts';
 import { noOutput } from './row-output.ts';
 import { collectSentValues, type SentValues } from './sent-values.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 /** A job whose store and source are open. */
 export interface OpenJob {

@@ -1,4 +1,3 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Preflight, Notice } from '../../contract/models/batch.ts';
@@ -15,6 +14,7 @@ import { caseFlaw } from './row-case.ts';
 import type { ColumnWork, ValueWork } from './column-work.ts';
 import { targetsOf, type Counted } from './plan.ts';
 import { createRecordTotals } from './record-totals.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 /** Counts distinct strings in bounded memory, by 53-bit hashes: exact until it is full, then a lower bound. */
 interface DistinctCounter {

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { analyse } from 'chardet';
 import { encoding as encodingSchema, type Encoding } from '../../contract/models/batch.ts';
 import { looksEbcdic, rankEbcdic } from './ebcdic.ts';
 import { codecOf, isMultiByte } from './encodings.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 export interface EncodingGuess {
   readonly encoding: Encoding;

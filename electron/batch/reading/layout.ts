@@ -1,10 +1,10 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Delimiter, Encoding, Guesses, Layout, Reading } from '../../contract/models/batch.ts';
 import { codecOf } from './encodings.ts';
 import { knownRecords, layoutOfKnown, proposeRecords } from './guess-records.ts';
 import { guessDelimiter, separatorLine } from './guess-table.ts';
 import type { Newline } from './row-kind.ts';
 import { placeOf } from '../../contract/table-place.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 /*
  * How rows are taken apart into columns. Who reads, stores or writes rows hands a layout on and does not look into it:

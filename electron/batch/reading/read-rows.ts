@@ -1,4 +1,3 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Encoding, Reading } from '../../contract/models/batch.ts';
@@ -12,6 +11,7 @@ import { tableLimits } from '../../parsing/table-limits.ts';
 import { layoutOf, type KnownRecords } from './layout.ts';
 import { headerIndex, rowsAbove } from '../../contract/table-place.ts';
 import { Table } from './table.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 /** How the bytes of one source become rows. Found once, by `detectFormat`, and stored with the job. */
 export interface Format extends Reading {

@@ -1,4 +1,3 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { CanaryCell as ShownCell } from '../../contract/models/batch.ts';
 import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
@@ -15,6 +14,7 @@ import type { Position } from '../storing/journal.ts';
 import { explain } from './chunk.ts';
 import type { Slot } from './coalescing.ts';
 import type { SameRows } from './same-answers.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 /** So many values of a file are sent before all others. */
 export const canarySize = 200;

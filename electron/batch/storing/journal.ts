@@ -1,6 +1,6 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { ChunkCounts, ColumnCounts } from './results.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 /** Between two rows of a source: byte offset, and the number (from 1, header not counted) of the row that begins there. */
 export interface Position {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Tally } from '../../contract/models/batch.ts';
 import { writeAll, writeParts } from '../../storage/durable.ts';
@@ -8,6 +7,7 @@ import { lockFolder } from './job-files.ts';
 import { formatHead, formatLine, type ChunkRange, type JournalEntry } from './journal.ts';
 import { contextOf, createRecordReader, openRecords, type ReadRecord } from './records.ts';
 import { addCounts, countChunk, emptyTally, encodeResults, type ChunkResults } from './results.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 /** What became of a chunk that was committed. Neither promise rejects. */
 export interface Commit {
@@ -98,7 +98,7 @@ export async function openResultStore(folder: string, cipher: RecordCipher): Pro
 
   async function writeUnwritten(): Promise<void> {
     // Chunks that are ready at the same moment share a write.
-    await nextTurn();
+    await yieldToOthers();
     while (unwritten.length > 0) {
       const group = unwritten;
       unwritten = [];

@@ -1,7 +1,7 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { LoadedChunk, Needed, View } from './result-rows.ts';
+import { createTurn, yieldToOthers } from '../../util/turns.ts';
 
 /** What a view needs of a job: its results and its source, open for the time of the call. */
 export interface JobRows {
@@ -20,9 +20,6 @@ export interface LookOptions extends Needed {
   readonly report: (share: number) => void;
 }
 
-/** After so long other callers of this thread have their turn. */
-const maxTurnMs = 8;
-
 /** Looks at every row once, in order; the next chunk is read meanwhile. */
 export async function lookAtRows(
   { entries, loadNext }: Pick<JobRows, 'entries' | 'loadNext'>,
@@ -31,7 +28,7 @@ export async function lookAtRows(
 ): Promise<Outcome<null>> {
   const { length } = entries;
   const needed = { withResults, columns };
-  let turnEndsAt = performance.now() + maxTurnMs;
+  const turn = createTurn();
   let next = first < length ? loadNext(first, needed) : null;
   for (let chunk = first; chunk < length && next !== null; chunk++) {
     const loaded = await next;
@@ -40,9 +37,7 @@ export async function lookAtRows(
     next = chunk + 1 < length ? loadNext(chunk + 1, needed) : null;
     for (let index = 0; index < loaded.value.chunk.table.count; index++) {
       visit(loaded.value, index);
-      if (index % 32 !== 0 || performance.now() < turnEndsAt) continue;
-      await yieldToOthers();
-      turnEndsAt = performance.now() + maxTurnMs;
+      if (index % 32 === 0 && turn.isOver()) await turn.next();
     }
     report((chunk - first) / (length - first));
   }

@@ -9,6 +9,7 @@ import type { CleartextGateOptions } from '../../../electron/privacy/cleartext-a
 import { counts, gateWith } from '../../support/cleartext-gate.ts';
 import { noHashes } from '../../support/token-hashes.ts';
 import { auditWith } from '../../support/fake-audit.ts';
+import { standsDuring } from '../../support/stands-during.ts';
 
 const cleartext = '4111111111111111';
 const xorKey = newXorKey();
@@ -77,6 +78,27 @@ test('a lookup asks for the mask alone: no cleartext leaves the service', async 
   expect(found).toMatchObject({ token, masked: '4111 11•• •••• 1111', kind: 'masked', requestId: 'req-1' });
   expect(steps.map(([step]) => step)).toEqual(['GetMasked']);
   expect(value(await app['lookup.recent']({}))).toEqual([found]);
+});
+
+test('a value that a person waits for goes before other work', async () => {
+  for (const call of ['getMasked', 'tokenize', 'translate'] as const) {
+    let answered = Promise.resolve();
+    const slow = () => answered.then(() => done({ value: '999', requestId: 'r' }));
+    const { app } = open({}, { [call]: slow });
+    const calls = {
+      getMasked: () => app['lookup.mask']({ ...subject, token }),
+      tokenize: () => app['lookup.tokenize']({ ...subject, cleartext: obscuredOf(cleartext) }),
+      translate: async () => {
+        const { id } = value(await app['lookup.mask']({ ...subject, token }));
+        return app['lookup.translate']({ lookupId: id, targetPolicy: 'p', targetDefinition: 'e' });
+      },
+    };
+    const stood = await standsDuring((answer) => {
+      answered = answer;
+      return calls[call]();
+    });
+    expect([call, stood]).toEqual([call, true]);
+  }
 });
 
 test('a mask of the service that shows a whole number is masked again', async () => {

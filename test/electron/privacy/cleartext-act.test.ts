@@ -6,6 +6,7 @@ import type { CleartextGateOptions } from '../../../electron/privacy/cleartext-a
 import { codeOf } from '../../support/batch-app.ts';
 import { counts, gateWith } from '../../support/cleartext-gate.ts';
 import { auditWith } from '../../support/fake-audit.ts';
+import { standsDuring } from '../../support/stands-during.ts';
 
 /* The one gate, for every kind of act in the same way. */
 
@@ -130,6 +131,14 @@ describe.each(kinds)('%s', (action, act) => {
       expect((await gateWith(over).check({ ...act, ...more }))?.failure.code).toBe(refused);
     },
   );
+
+  const isOneValue = ['Reveal', 'Copy'].includes(action);
+  test(isOneValue ? 'goes before other work' : 'lets other work go on', async () => {
+    const stood = await standsDuring((answer) =>
+      gateWith().open(act, { fetch: () => answer.then(() => done('4111')), give: () => done('shown') }),
+    );
+    expect(stood).toBe(isOneValue);
+  });
 
   test('needs no case where none is asked for', async () => {
     const { code } = await run(

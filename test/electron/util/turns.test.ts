@@ -1,0 +1,45 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, expect, test, vi } from 'vitest';
+import { beforeOthers, yieldToOthers } from '../../../electron/util/turns.ts';
+import { standsDuring } from '../../support/stands-during.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('work that gives way stands until an act on one value has ended', async () => {
+  expect(await standsDuring((goesOn) => beforeOthers(() => goesOn))).toBe(true);
+});
+
+test('work without such an act goes on', async () => {
+  expect(await standsDuring((goesOn) => goesOn)).toBe(false);
+});
+
+test('work goes on after an act that failed, whose failure is the act’s', async () => {
+  await expect(beforeOthers(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+  await yieldToOthers();
+});
+
+test('work stands no longer than a quarter of a second for one act', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { promise: answer, resolve } = Promise.withResolvers<undefined>();
+  const act = beforeOthers(() => answer);
+  const work = yieldToOthers();
+  vi.advanceTimersByTime(250);
+  await work;
+  resolve(undefined);
+  await act;
+});
+
+test('acts that begin while work stands do not keep it from going on', async () => {
+  const first = Promise.withResolvers<undefined>();
+  const second = Promise.withResolvers<undefined>();
+  const acts = [beforeOthers(() => first.promise)];
+  const work = yieldToOthers();
+  await nextTurn();
+  acts.push(beforeOthers(() => second.promise));
+  first.resolve(undefined);
+  await work;
+  second.resolve(undefined);
+  await Promise.all(acts);
+});
