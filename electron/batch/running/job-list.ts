@@ -32,6 +32,7 @@ import { addCounts, emptyTally } from '../storing/results.ts';
 import { createFiguresReader, type JobFigures } from './job-figures.ts';
 import { BatchJob } from './job.ts';
 import { copyName } from './job-source.ts';
+import { prepareColumns } from './progress.ts';
 import type { RunIdentity } from './run-identity.ts';
 
 /** All jobs of this app, those of earlier runs included. */
@@ -172,6 +173,7 @@ export function createJobList(options: JobListOptions): JobList {
       state = { ...state, state: 'interrupted', ...(await countJournal(folder, spec)) };
       await saveState(folder, state, cipher);
     }
+    await prepareColumns(spec.columns);
     add(new BatchJob(options, folder, spec, state));
     return done(null);
   }
@@ -199,6 +201,7 @@ export function createJobList(options: JobListOptions): JobList {
         await rm(folder, { recursive: true, force: true }).catch(() => undefined);
         return failed('job.busy');
       }
+      await prepareColumns(spec.columns);
       const job = new BatchJob(options, folder, spec, {
         ...initialState,
         total: draft.counted?.rows ?? null,

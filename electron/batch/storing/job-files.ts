@@ -1,6 +1,5 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { z } from 'zod';
 import {
   done,
@@ -19,6 +18,7 @@ import { createRecordCipher, type RecordCipher } from '../../storage/encryption.
 import { writeFailure } from '../../storage/file-failures.ts';
 import { acquireProcessLock, isProcessLocked, type ProcessLock } from '../../storage/process-lock.ts';
 import { emptyTally } from './results.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 /** The keychain account of the key that results and copies of sources are encrypted with. */
 export const keyAccount = 'batch-results';
@@ -271,13 +271,19 @@ export async function writeSpec(
   const cleartext = Buffer.from(JSON.stringify(parsed));
   await yieldToOthers();
   const encrypted = createRecordCipher(masterKey, jobId).encrypt(cleartext, specContext);
+  await yieldToOthers();
   const content: z.infer<typeof encryptedSpec> = { version: 2, jobId, spec: encrypted.toString('base64') };
   await yieldToOthers();
   return writeJson(folder, 'job.json', content);
 }
 
+/** A longer text is made in one turn and written in the next. */
+const maxTurnText = 1024 * 1024;
+
 async function writeJson(folder: string, name: string, content: unknown): Promise<Outcome<null>> {
-  const written = await writeFileAtomically(join(folder, name), JSON.stringify(content));
+  const text = JSON.stringify(content);
+  if (text.length > maxTurnText) await yieldToOthers();
+  const written = await writeFileAtomically(join(folder, name), text);
   // Without the file's name as subject: it means nothing to a person.
   return written.ok ? written : failed(written.failure.code);
 }
