@@ -1,4 +1,3 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { readAhead } from '../../storage/byte-source.ts';
 import { readChunk, type Format } from '../reading/read-rows.ts';
@@ -9,6 +8,7 @@ import type { ResultStore } from '../storing/result-store.ts';
 import { withoutPending } from '../storing/results.ts';
 import type { ExportRequest, OutputRows } from './output-rows.ts';
 import type { RowOutput } from './row-output.ts';
+import { createTurn } from '../../util/turns.ts';
 
 export interface JoinOptions {
   readonly source: Pick<JobSource, 'identity' | 'read' | 'mended' | 'pending' | 'typed'>;
@@ -20,22 +20,33 @@ export interface JoinOptions {
   readonly maxFields?: number | undefined;
 }
 
+/** Of the source, after which the clock is looked at. */
+const turnUnits = 16 * 1024;
+
 /** The bytes of some chunks: source and results, row by row. Failures: file.changed, file.unreadable, job.damaged. */
 export async function joinRows(
   { source, format, read, rows, output, maxFields }: JoinOptions,
   entries: readonly JournalEntry[],
 ): Promise<Outcome<{ bytes: Buffer; rows: number }>> {
   let written = 0;
+  const turn = createTurn();
   for (const entry of entries) {
     const [chunk, results] = await Promise.all([readChunk(source, format, entry, maxFields), read(entry)]);
     if (!chunk.ok) return chunk;
     if (!results.ok) return results;
-    await yieldToOthers();
+    await turn.next();
     const { count } = chunk.value.table;
     if (results.value.states.length !== count) return failed('job.damaged');
     const { start, flaws } = chunk.value;
     const known = withoutPending(results.value, { firstRow: start.row, flaws }, source.pending);
-    for (let i = 0; i < count; i++) if (rows.write(chunk.value, known, i)) written += 1;
+    const { table } = chunk.value;
+    let looked = 0;
+    for (let i = 0; i < count; i++) {
+      if (rows.write(chunk.value, known, i)) written += 1;
+      if (table.rowEnd(i) - looked < turnUnits) continue;
+      looked = table.rowEnd(i);
+      if (turn.isOver()) await turn.next();
+    }
   }
   return done({ bytes: output.take(), rows: written });
 }
