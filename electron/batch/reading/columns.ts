@@ -1,4 +1,3 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Column } from '../../contract/models/batch.ts';
 import { cleartext, noteCleartext, openCleartext, openToken, type Cleartext } from '../../util/cleartext.ts';
 import { mask, maskCell, maskNumbers } from '../../masking/masking.ts';
@@ -6,9 +5,7 @@ import type { ByteSource } from '../../storage/byte-source.ts';
 import { isBlank } from '../../util/blank.ts';
 import { contentOf, hideAnywhere, hideFlawed, looksLike, namesPersonal } from './fit.ts';
 import { beginning, readRows, type Format } from './read-rows.ts';
-
-/** Columns that are described in one turn: each takes up to a third of a millisecond. */
-const turnColumns = 100;
+import { createTurn } from '../../util/turns.ts';
 
 /** Columns as they are shown: every name there, and each only once. Gives others their turn where there are many. */
 export async function describeColumns(
@@ -17,8 +14,9 @@ export async function describeColumns(
 ): Promise<Column[]> {
   const seen = new Map<string, number>();
   const columns: Column[] = [];
+  const turn = createTurn();
   for (let index = 0; index < format.width; index++) {
-    if (index > 0 && index % turnColumns === 0) await yieldToOthers();
+    if (turn.isOver()) await turn.next();
     const { shown, ...column } = describeColumn(format, rows, index);
     const base = isBlank(shown) ? `Column ${index + 1}` : shown;
     const times = (seen.get(base) ?? 0) + 1;

@@ -1,4 +1,3 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import type { Encoding, Guesses, Layout, TablePlace } from '../../contract/models/batch.ts';
@@ -16,6 +15,7 @@ import { beginning, readRows, type Format } from './read-rows.ts';
 import type { Table } from './table.ts';
 import { hasPlace } from '../../contract/row-kinds.ts';
 import { headerIndex, placeOf, rowsAbove } from '../../contract/table-place.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 const sampleBytes = 256 * 1024;
 /** What a guess goes by. */
@@ -89,7 +89,7 @@ export async function detectFormat(
   const isTyped = !hasPlace(layout);
   const guessed = isTyped
     ? { place: placeOf({ header: false }), isDoubtful: false, against: [] }
-    : guessPlace(rows.slice(0, guessedRows), separatorLine(view) === null ? 0 : 1);
+    : await guessPlace(rows.slice(0, guessedRows), separatorLine(view) === null ? 0 : 1);
   const chosen = overrides.header === undefined ? null : placeOf({ ...overrides, header: overrides.header });
   // One of another file may not fit this one.
   const place = chosen === null || rowsAbove(chosen) > rows.length ? guessed.place : chosen;

@@ -1,4 +1,5 @@
 import { isBlank } from '../../util/blank.ts';
+import { createTurn } from '../../util/turns.ts';
 import { namesCleartext } from './fit.ts';
 
 export interface HeaderGuess {
@@ -16,9 +17,9 @@ const maxName = 400;
 
 /**
  * Whether the first row names the columns. Each column is asked whether its first cell is made like those below it, or
- * otherwise: a name above numbers, or one more number.
+ * otherwise: a name above numbers, or one more number. Gives others their turn where there are many columns.
  */
-export function guessHeader(rows: readonly (readonly string[])[]): HeaderGuess {
+export async function guessHeader(rows: readonly (readonly string[])[]): Promise<HeaderGuess> {
   const [given = [], ...all] = rows;
   const first = given.map((name) => name.slice(0, maxName));
   // A report has its header again on each page.
@@ -26,13 +27,19 @@ export function guessHeader(rows: readonly (readonly string[])[]): HeaderGuess {
   /** How many names there are of each stem. */
   const times = new Map<string, number>();
   for (const stem of first.map((name) => stemOf(name.trim()))) times.set(stem, (times.get(stem) ?? 0) + 1);
-  const votes = first.map((name, column) => {
+  const vote = (name: string, column: number): number => {
     if (isBlank(name)) return 0;
     const below = rest.flatMap((row) => row[column] ?? []).filter((cell) => !isBlank(cell));
     const isName =
       columnWords.test(name.trim()) || namesCleartext(name) || isNumbered(name.trim(), { times, below });
     return isName ? 1 : compare(name.trim(), below);
-  });
+  };
+  const votes: number[] = [];
+  const turn = createTurn();
+  for (const [column, name] of first.entries()) {
+    votes.push(vote(name, column));
+    if (turn.isOver()) await turn.next();
+  }
   const decided = decideHeader(first, votes, { rest, isRepeated: rest.length < all.length });
   const against = votes.flatMap((vote, at) => (vote !== 0 && vote > 0 !== decided.header ? [at] : []));
   return { ...decided, against };

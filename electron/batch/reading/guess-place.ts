@@ -1,7 +1,7 @@
 import type { TablePlace } from '../../contract/models/batch.ts';
 import { maxRowsBelow } from '../../contract/place-limits.ts';
 import { isBlank } from '../../util/blank.ts';
-import { guessHeader } from './guess-header.ts';
+import { guessHeader, type HeaderGuess } from './guess-header.ts';
 import { placeOf, rowsAbove } from '../../contract/table-place.ts';
 
 export interface PlaceGuess {
@@ -23,22 +23,22 @@ const isRuler = (row: Row): boolean => {
  * Where the table is among the first rows of a file: a bank's statement or a report has lines above its header. Whatever
  * is left out by it is left out on a guess, and said to be one. `skipped`: rows that are known to be none of the table.
  */
-export function guessPlace(rows: readonly Row[], skipped: number): PlaceGuess {
+export async function guessPlace(rows: readonly Row[], skipped: number): Promise<PlaceGuess> {
   const own = rows.slice(skipped);
-  const atFirst = guessHeader(own);
-  const begins = findFirst(own);
-  const later = begins > 0 ? guessHeader(own.slice(begins)) : null;
+  const atFirst = await guessHeader(own);
+  const begins = await findFirst(own);
+  const later = begins > 0 ? await guessHeader(own.slice(begins)) : null;
   // Where the first wide row is one of data, those before it are rows that something is wrong with: they are not left out.
   const found = later?.header === true ? { ...later, at: begins } : { ...atFirst, at: 0 };
   const isRagged =
     begins > 0 && own[begins]?.length !== own[0]?.length && !(atFirst.header && !atFirst.isDoubtful);
   if (!found.header || (isRagged && found.at === 0)) {
-    const named = begins > 0 && isShortHeader(own, begins) ? begins - 1 : null;
+    const named = begins > 0 && (await isShortHeader(own, begins)) ? begins - 1 : null;
     if (named !== null) return finish({ headerRow: skipped + named + 1 }, named > 0);
     const header = found.header && !isRagged;
     return finish({ header }, found.isDoubtful || isRagged);
   }
-  const isDoubtful = found.isDoubtful || found.at > 0 || isAlone(own);
+  const isDoubtful = found.isDoubtful || found.at > 0 || (await isAlone(own));
   return finish({ headerRow: skipped + found.at + 1 }, isDoubtful);
 
   function finish(
@@ -55,14 +55,14 @@ export function guessPlace(rows: readonly Row[], skipped: number): PlaceGuess {
 }
 
 /** Whether no row has as many cells as the first: it may be a record of another kind. */
-const isAlone = ([first, ...rows]: readonly Row[]): boolean =>
+const isAlone = async ([first, ...rows]: readonly Row[]): Promise<boolean> =>
   first !== undefined &&
   rows.some((row) => filledCells(row) > 0) &&
   rows.every((row) => filledCells(row) === 0 || row.length !== first.length) &&
-  !isShortHeader([first, ...rows], 1);
+  !(await isShortHeader([first, ...rows], 1));
 
 /** The first row of the width that those behind it have, and with as many cells that say something; else 0. */
-function findFirst(rows: readonly Row[]): number {
+async function findFirst(rows: readonly Row[]): Promise<number> {
   const counted = rows.map((row, at) => ({ at, width: row.length, filled: filledCells(row) }));
   const told = counted.filter(({ filled }) => filled > 0);
   const [first] = told;
@@ -83,15 +83,13 @@ function findFirst(rows: readonly Row[]): number {
   });
   const [best] = candidates.sort((a, b) => b.share - a.share || a.at - b.at);
   // A short list below a long letterhead: all rows to the end are wider, and the first of them is a header.
-  const below = candidates.find(
-    ({ at, share, width }) =>
-      share === 1 && width > (best?.width ?? 0) && isSureHeader(guessHeader(rows.slice(at))),
-  );
-  return (below ?? best)?.at ?? 0;
+  for (const { at, share, width } of candidates)
+    if (share === 1 && width > (best?.width ?? 0) && isSureHeader(await guessHeader(rows.slice(at))))
+      return at;
+  return best?.at ?? 0;
 }
 
-const isSureHeader = ({ header, isDoubtful }: ReturnType<typeof guessHeader>): boolean =>
-  header && !isDoubtful;
+const isSureHeader = ({ header, isDoubtful }: HeaderGuess): boolean => header && !isDoubtful;
 
 function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -99,7 +97,7 @@ function percentile(values: readonly number[], share: number): number {
 }
 
 /** Rows that end with a delimiter have a cell more than their header. */
-function isShortHeader(rows: readonly Row[], begins: number): boolean {
+async function isShortHeader(rows: readonly Row[], begins: number): Promise<boolean> {
   const above = rows[begins - 1] ?? [];
   const table = rows.slice(begins);
   const width = table[0]?.length ?? 0;
@@ -108,7 +106,7 @@ function isShortHeader(rows: readonly Row[], begins: number): boolean {
     above.length === width - 1 &&
     filledCells(above) > 0 &&
     fitting.every((row) => isBlank(row.at(-1) ?? '')) &&
-    guessHeader([[...above, ''], ...fitting]).header
+    (await guessHeader([[...above, ''], ...fitting])).header
   );
 }
 

@@ -1,4 +1,3 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type {
   Column,
@@ -21,6 +20,7 @@ import { isDelimited } from '../../contract/row-kinds.ts';
 import { rowsAbove } from '../../contract/table-place.ts';
 import { openGuesses, readingOf, type ReadingOverrides } from './layout.ts';
 import { isBlank } from '../../util/blank.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 
 const maxRows = 50;
 const maxLast = 5;
@@ -65,6 +65,17 @@ export async function preview(
       cells.map((cell) => noteCleartext(cleartext(cell))),
       cells.length !== columns.length,
     );
+  const notices: Notice[] = [];
+  for (const find of [
+    () => headerNotices(format),
+    () => rowNotices(chunk, format, converted),
+    () => roundedNotices(rows, columns, converted, format),
+    () => formulaNotices(columns, converted, format),
+  ]) {
+    await yieldToOthers();
+    notices.push(...find());
+  }
+  await yieldToOthers();
   return done({
     source,
     reading: readingOf(format),
@@ -77,12 +88,7 @@ export async function preview(
     last: hasAll ? [] : format.lastRows.slice(0, end).slice(-maxLast).map(showLast),
     below: format.lastRows.slice(end).map(showLast),
     records: await showLayout(bytes, format, columns),
-    notices: [
-      ...headerNotices(format),
-      ...rowNotices(chunk, format, converted),
-      ...roundedNotices(rows, columns, converted, format),
-      ...formulaNotices(columns, converted, format),
-    ],
+    notices,
   });
 }
 

@@ -43,6 +43,8 @@ const minLooked = 1_024;
 const maxLookedOfRow = 512 * 1024;
 /** Of a blank and a sign that no card, SSN or address has. */
 const cutMark = ' …';
+/** Bytes that are decoded at once to see whether they can be. */
+const cleanPart = 64 * 1024;
 
 type Dialect = Layout & Pick<FindRowsOptions, 'newline'>;
 
@@ -439,9 +441,18 @@ export class Table {
     if (this.#isAscii) return true;
     if (this.#unit === 2) return this.#view.slice(from, to).isWellFormed();
     const bytes = this.#bytes.subarray(from, to);
-    return this.encoding === 'utf-8'
-      ? isUtf8(bytes)
-      : (codecOf(this.encoding).extendsAscii && isAscii(bytes)) || codecOf(this.encoding).decode(bytes).clean;
+    if (this.encoding === 'utf-8') return isUtf8(bytes);
+    const codec = codecOf(this.encoding);
+    if (codec.extendsAscii && isAscii(bytes)) return true;
+    // What is read wrongly is seldom clean for long.
+    for (let at = 0; at < bytes.length;) {
+      const part = bytes.subarray(at, at + cleanPart);
+      const isLast = at + part.length === bytes.length;
+      const length = part.length - (isLast ? 0 : codec.cutCharacter(part));
+      if (!codec.decode(part.subarray(0, length)).clean) return false;
+      at += length;
+    }
+    return true;
   }
 
   /** Most rows are told apart by the length of their first field: a value is made for the others only. */

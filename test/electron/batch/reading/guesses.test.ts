@@ -198,17 +198,17 @@ describe('the header', () => {
     [['case', 'token', '2024-01']],
     [['case', 'token_v1234', 'amount']],
     [['Fall', 'Kürzel', 'Betrag']],
-  ])('is there: %j', (heading) => {
-    expect(guessHeader(under(heading, ...data)).header).toBe(true);
+  ])('is there: %j', async (heading) => {
+    expect((await guessHeader(under(heading, ...data))).header).toBe(true);
   });
 
-  it('is sure of names above values', () => {
-    expect(guessHeader(under(['case', 'token', 'sales 2024'], ...data))).toMatchObject({
+  it('is sure of names above values', async () => {
+    expect(await guessHeader(under(['case', 'token', 'sales 2024'], ...data))).toMatchObject({
       header: true,
       isDoubtful: false,
     });
     expect(
-      guessHeader([
+      await guessHeader([
         ['Name', 'City'],
         ['Smith', 'London'],
         ['Jones', 'Leeds'],
@@ -219,22 +219,22 @@ describe('the header', () => {
     });
   });
 
-  it('is not there where the first row is made like the others', () => {
+  it('is not there where the first row is made like the others', async () => {
     const words = [
       ['ab-cd-ef', 'Smith'],
       ['gh-ij-kl', 'Jones'],
       ['mn-op-qr', 'Brown'],
     ];
-    expect(guessHeader(words)).toMatchObject({ header: false, isDoubtful: false });
-    expect(guessHeader(data)).toMatchObject({ header: false, isDoubtful: false });
-    expect(guessHeader([['tok1'], ['tok2'], ['tok3']]).header).toBe(false);
-    expect(guessHeader([['kQ3xR9ab'], ['x7YtPq2M'], ['Zz81mNb4']]).header).toBe(false);
+    expect(await guessHeader(words)).toMatchObject({ header: false, isDoubtful: false });
+    expect(await guessHeader(data)).toMatchObject({ header: false, isDoubtful: false });
+    expect((await guessHeader([['tok1'], ['tok2'], ['tok3']])).header).toBe(false);
+    expect((await guessHeader([['kQ3xR9ab'], ['x7YtPq2M'], ['Zz81mNb4']])).header).toBe(false);
   });
 
-  it('is never a row with a card, an SSN or a mail address', () => {
+  it('is never a row with a card, an SSN or a mail address', async () => {
     for (const value of ['4111 1111 1111 1111', '123-45-6789', 'ada@example.org']) {
       expect(
-        guessHeader([
+        await guessHeader([
           ['name', value],
           ['token', 'x'],
         ]),
@@ -242,7 +242,7 @@ describe('the header', () => {
     }
   });
 
-  it('names the columns that say otherwise', () => {
+  it('names the columns that say otherwise', async () => {
     const rows = (first: string[]): string[][] => [
       first,
       ...Array.from({ length: 20 }, (_, i) => [
@@ -252,39 +252,43 @@ describe('the header', () => {
         `4111 1111 1111 ${1_000 + i}`,
       ]),
     ];
-    expect(guessHeader(rows(['tok77', 'D-77', '7.00', 'Karte']))).toEqual({
+    expect(await guessHeader(rows(['tok77', 'D-77', '7.00', 'Karte']))).toEqual({
       header: false,
       isDoubtful: false,
       against: [3],
     });
     // A value in one column decides, whatever the others say.
-    expect(guessHeader(rows(['token', 'case', 'amount', '4111 1111 1111 1111']))).toEqual({
+    expect(await guessHeader(rows(['token', 'case', 'amount', '4111 1111 1111 1111']))).toEqual({
       header: false,
       isDoubtful: false,
       against: [0, 1, 2],
     });
-    expect(guessHeader(rows(['tok77', 'case', 'amount', 'card']))).toEqual({
+    expect(await guessHeader(rows(['tok77', 'case', 'amount', 'card']))).toEqual({
       header: true,
       isDoubtful: false,
       against: [0],
     });
-    expect(guessHeader(rows(['token', 'case', 'amount', 'card'])).against).toEqual([]);
+    expect((await guessHeader(rows(['token', 'case', 'amount', 'card']))).against).toEqual([]);
   });
 
-  it('is said to be a guess where there is nothing to compare, or only words', () => {
-    expect(guessHeader([['alpha', 'beta']])).toMatchObject({ header: true, isDoubtful: true });
+  it('is said to be a guess where there is nothing to compare, or only words', async () => {
+    expect(await guessHeader([['alpha', 'beta']])).toMatchObject({ header: true, isDoubtful: true });
     expect(
-      guessHeader([
-        ['Smith', 'London'],
-        ['Jones', 'Leeds'],
-        ['Brown', 'York'],
-      ]).isDoubtful,
+      (
+        await guessHeader([
+          ['Smith', 'London'],
+          ['Jones', 'Leeds'],
+          ['Brown', 'York'],
+        ])
+      ).isDoubtful,
     ).toBe(true);
     expect(
-      guessHeader([
-        ['case', '1', '2'],
-        ['D-1', '5', '6'],
-      ]).isDoubtful,
+      (
+        await guessHeader([
+          ['case', '1', '2'],
+          ['D-1', '5', '6'],
+        ])
+      ).isDoubtful,
     ).toBe(true);
   });
 });
