@@ -48,6 +48,8 @@ function keyOf(year: number, text: string): YearKey {
 export function createTokenHashes({ isOn, keychain, now }: TokenHashesOptions): TokenHashes {
   /** The keyring is not asked at each act, which would wait for it. */
   let known: YearKey | null = null;
+  /** Of the year before; null where there was none. */
+  let earlier: { readonly year: number; readonly key: YearKey | null } | null = null;
 
   async function current(): Promise<Outcome<YearKey>> {
     const year = now().getUTCFullYear();
@@ -74,13 +76,18 @@ export function createTokenHashes({ isOn, keychain, now }: TokenHashesOptions): 
       const key = await current();
       if (!key.ok) return key;
       const year = key.value.year - 1;
+      const isGone = keychain.peek(accountOf(year)) === 'missing';
+      if (earlier?.year === year && (earlier.key === null || !isGone))
+        return done([key.value, ...(earlier.key === null ? [] : [earlier.key])]);
       const before = await keychain.read(accountOf(year));
       if (!before.ok && before.failure.code !== 'credentials.missing') return before;
       const hasBefore = before.ok && yearOf(before.value) === year;
-      return done([key.value, ...(hasBefore ? [keyOf(year, before.value)] : [])]);
+      earlier = { year, key: hasBefore ? keyOf(year, before.value) : null };
+      return done([key.value, ...(earlier.key === null ? [] : [earlier.key])]);
     },
     async forget() {
       known = null;
+      earlier = null;
       for (const account of [accountOf(0), accountOf(1)])
         if (keychain.peek(account) !== 'missing') await keychain.remove(account);
     },

@@ -5,10 +5,16 @@ import { done, failed, failureCodes, type Outcome } from '../contract/errors.ts'
 import type { Job } from '../contract/models/batch.ts';
 import { columnOperationNames } from '../contract/operations.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
-import { createEncryptedFile, openEncryptedFile, type EncryptedFile } from '../storage/encrypted-file.ts';
+import {
+  createEncryptedFile,
+  openEncryptedFile,
+  type EncryptedFile,
+  type EncryptedFileWriter,
+} from '../storage/encrypted-file.ts';
 import { createRecordCipher } from '../storage/encryption.ts';
 import { writeFailure } from '../storage/file-failures.ts';
 import { hashToken, type TokenHashes, type YearKey } from '../privacy/token-hashes.ts';
+import { createTurn } from '../util/turns.ts';
 
 /** What a batch was, beside its tokens. Names are as the window may see them. */
 const recordHead = z.object({
@@ -57,8 +63,12 @@ export interface BatchRecords {
   start(): Promise<void>;
   /** Whether there is one of the batch as it is now. Failures: keychain.*. */
   isThere(job: Job): Promise<Outcome<boolean>>;
-  /** Failures: file.disk-full, file.unwritable, keychain.*, service.cancelled. What else `look` fails with is in the record. */
-  write(job: Job, look: LookAtTokens): Promise<Outcome<null>>;
+  /**
+   * What `look` fails with is in the record. Of a batch that `staysAsItIs` and has no token to record it is remembered for this
+   * run alone: it is asked again with each story, and thousands may lack their source. Failures: file.disk-full,
+   * file.unwritable, keychain.*, service.cancelled.
+   */
+  write(job: Job, look: LookAtTokens, staysAsItIs?: boolean): Promise<Outcome<null>>;
   /** The record of a batch whose rows are about to be replaced stays beside the next one: what it had is in no row any more. Failures: keychain.*, file.unwritable. */
   keep(jobId: string): Promise<Outcome<null>>;
   /** All batches that have or had the token, or of which that is not known. Failures: keychain.*, service.cancelled. */
@@ -167,43 +177,64 @@ export function createBatchRecords({
     }
   }
 
-  async function write(job: Job, look: LookAtTokens): Promise<Outcome<null>> {
-    const key = await hashes.current();
-    if (!key.ok) return key;
+  /** Of batches without a record: why they have none. */
+  const lacking = new Map<string, RecordHead>();
+
+  async function write(job: Job, look: LookAtTokens, staysAsItIs = false): Promise<Outcome<null>> {
+    const keys = await hashes.all();
+    if (!keys.ok) return keys;
+    const [key] = keys.value;
+    if (key === undefined) return failed('keychain.unavailable');
     const { jobId } = job;
-    const draft = `${placeOf(key.value.year, jobId)}.new`;
+    const draft = `${placeOf(key.year, jobId)}.new`;
     try {
-      await fs.rm(draft, { force: true });
-      const created = await createEncryptedFile(draft, cipherOf(key.value, jobId));
-      if (!created.ok) return created;
-      const file = created.value;
-      const entries = createEntries(key.value, maxTokens);
+      let file: EncryptedFileWriter | null = null as EncryptedFileWriter | null;
+      const entries = createEntries(key, maxTokens);
       // What was gathered is written between the chunks of the batch, not for each token.
       let failure = done(null) as Outcome<null>;
       let writing = Promise.resolve();
       const flush = (bytes: Buffer): void => {
         writing = writing.then(async () => {
-          const written = await file.write(bytes);
-          if (!written.ok) failure = written;
+          if (file === null) {
+            await fs.rm(draft, { force: true });
+            const created = await createEncryptedFile(draft, cipherOf(key, jobId));
+            if (!created.ok) failure = created;
+            else file = created.value;
+          }
+          const added = (await file?.write(bytes)) ?? failure;
+          if (!added.ok) failure = added;
         });
+      };
+      const written = async (): Promise<Outcome<null>> => {
+        await writing;
+        return failure;
       };
       const looked = await look((token, row, column) => {
         const full = entries.add(token, row, column);
         if (full !== null) flush(full);
       });
-      flush(entries.rest());
-      await writing;
+      const soFar = await written();
       const isStopped = !looked.ok && looked.failure.code === 'service.cancelled';
-      if (isStopped || !failure.ok) {
-        await file.abandon();
-        return isStopped ? looked : failure;
+      if (isStopped || !soFar.ok) {
+        await file?.abandon();
+        return isStopped ? looked : soFar;
       }
       // What was recorded before its source was gone is more than nothing.
-      if (!looked.ok && (await isThere(placeOf(key.value.year, jobId)))) {
-        await file.abandon();
+      if (!looked.ok && (await isAnyThere(keys.value, jobId))) {
+        await file?.abandon();
         return done(null);
       }
       const missing = !looked.ok ? looked.failure.code : entries.isFull() ? 'story.too-many' : null;
+      if (missing !== null && staysAsItIs && entries.count() === 0) {
+        lacking.set(jobId, headOf(job, actor, missing));
+        return done(null);
+      }
+      flush(entries.rest());
+      const flushed = await written();
+      if (file === null || !flushed.ok) {
+        await file?.abandon();
+        return flushed;
+      }
       const head = Buffer.from(JSON.stringify(headOf(job, actor, missing)));
       const end = Buffer.alloc(4);
       end.writeUInt32LE(head.length);
@@ -213,14 +244,20 @@ export function createBatchRecords({
         await file.abandon();
         return finished;
       }
-      await fs.rename(draft, placeOf(key.value.year, jobId));
+      await fs.rename(draft, placeOf(key.year, jobId));
+      lacking.delete(jobId);
       // Of the year before, if it ended then and changed since.
-      await fs.rm(placeOf(key.value.year - 1, jobId), { force: true });
-      await keepBelowLimit((await fs.stat(placeOf(key.value.year, jobId))).size);
+      await fs.rm(placeOf(key.year - 1, jobId), { force: true });
+      await keepBelowLimit((await fs.stat(placeOf(key.year, jobId))).size);
       return done(null);
     } catch (error) {
       return writeFailure(error);
     }
+  }
+
+  async function isAnyThere(keys: readonly YearKey[], jobId: string): Promise<boolean> {
+    for (const { year } of keys) if (await isThere(placeOf(year, jobId))) return true;
+    return false;
   }
 
   return {
@@ -249,7 +286,7 @@ export function createBatchRecords({
         await opened.file.close();
         const { failure, ...head } = opened.head;
         const isAsNow = head.endedAt === endedAt && head.rows === tally.rows && head.ok === tally.ok;
-        if (failure === null && isAsNow) return done(true);
+        if ((failure === null || failure === 'story.too-many') && isAsNow) return done(true);
       }
       return done(false);
     },
@@ -271,10 +308,14 @@ export function createBatchRecords({
       if (!all.ok) return all;
       const found: FoundBatch[] = [];
       const having = new Set<string>();
+      const unrecorded = new Map(lacking);
+      const turn = createTurn();
       for (const [at, { jobId, file, key }] of all.value.entries()) {
         if (signal.aborted) return failed('service.cancelled');
+        if (turn.isOver()) await turn.next();
         const opened = await openRecord(file, cipherOf(key, jobId));
         if (opened === null) continue;
+        unrecorded.delete(jobId);
         try {
           const columns = await findIn(opened, Buffer.from(hashToken(key, token), 'hex'), signal);
           const { head } = opened;
@@ -287,7 +328,7 @@ export function createBatchRecords({
         }
         report((at + 1) / all.value.length);
       }
-      return done(found);
+      return done([...found, ...[...unrecorded.values()].map((head) => ({ head, found: [] }))]);
     },
     since,
   };
@@ -342,6 +383,7 @@ function createEntries(key: YearKey, maxTokens: number) {
       return filled;
     },
     rest: (): Buffer => bytes.subarray(0, used),
+    count: () => count,
     isFull: () => full,
   };
 }

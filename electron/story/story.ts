@@ -10,6 +10,7 @@ import { hashToken, type TokenHashes } from '../privacy/token-hashes.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
 import { createRowWriter } from '../storage/csv.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
+import { createTurn } from '../util/turns.ts';
 import { createBatchRecords, type BatchRecords, type FoundBatch } from './batch-records.ts';
 
 type How = { readonly signal: AbortSignal; readonly report: (share: number) => void };
@@ -68,13 +69,13 @@ export function createStories(options: StoryOptions): Stories {
   let last: Story | null = null;
 
   /** Nothing is done where the record is of the batch as it is now. */
-  function record(job: Job, how: How): Promise<Outcome<null>> {
+  function record(job: Job, how: How, staysAsItIs = false): Promise<Outcome<null>> {
     return inTurn(async () => {
       if (how.signal.aborted) return failed('service.cancelled');
       const isThere = await records.isThere(job);
       if (!isThere.ok) return isThere;
       if (isThere.value) return done(null);
-      return records.write(job, (visit) => batches.look(job.jobId, visit, how));
+      return records.write(job, (visit) => batches.look(job.jobId, visit, how), staysAsItIs);
     });
   }
 
@@ -101,9 +102,11 @@ export function createStories(options: StoryOptions): Stories {
     if (!keys.ok) return keys;
     const kept = await batches.kept();
     if (!kept.ok) return kept;
+    const turn = createTurn();
     for (const [at, job] of kept.value.entries()) {
       const shareOf = (share: number) => (lookingShare * (at + share)) / kept.value.length;
-      const recorded = await record(job, { signal, report: (share) => report(shareOf(share)) });
+      if (turn.isOver()) await turn.next();
+      const recorded = await record(job, { signal, report: (share) => report(shareOf(share)) }, true);
       if (!recorded.ok) return recorded;
     }
     const found = await records.find(token, {

@@ -42,6 +42,10 @@ export function createJobTokens(jobs: Pick<JobList, 'load' | 'find' | 'views'>):
       const job = await jobs.find(jobId);
       if (!job.ok) return job;
       const { work } = job.value;
+      // Of thousands of batches most have no source any more: their results need not be opened for that.
+      const source = await job.value.openSource();
+      if (!source.ok) return source;
+      await source.value.close();
       return withChunks(job.value, ({ rows }) =>
         lookAtRows(
           rows,

@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import fsPromises from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { newXorKey } from '../../../electron/contract/obscured.ts';
@@ -188,7 +189,13 @@ test('batches whose results or source are gone are in it, and what could not be 
   for (const file of filesBelow(path.join(app.home, 'stories'))) if (!file.endsWith('.json')) fs.rmSync(file);
   const lacking = await storyOf(again, await mask(again, one));
   expect(batchesOf(lacking)).toEqual([]);
-  expect(lacking.uncovered).toMatchObject([{ name: 'second.csv', code: 'job.source-gone' }]);
+  const uncovered = [{ name: 'second.csv', code: 'job.source-gone' }];
+  expect(lacking.uncovered).toMatchObject(uncovered);
+  // That takes no file while the batch is there to be asked again, and one when it goes.
+  expect(recorded()).toEqual([]);
+  value(await again.ask('batch.discard', { jobId: lacking.uncovered[0]?.jobId ?? '' }));
+  expect(recorded()).toHaveLength(1);
+  expect((await storyOf(again, await mask(again, one))).uncovered).toMatchObject(uncovered);
 });
 
 test('no token and no value is on the disk, nor in the list that is saved', async () => {
@@ -278,6 +285,27 @@ test('each year has its own key, and the one of the year before the last is gone
   const third = await hashed();
   expect(await known()).toEqual([third, second]);
   expect(new Set([first, second, third]).size).toBe(3);
+});
+
+test('records are counted once, and not for each that is written', async () => {
+  const folder = path.join(tempFolder(), 'stories');
+  const { keychain } = appKeychain([], { load: () => Promise.resolve(fakeKeyring()) });
+  const now = () => new Date();
+  const hashes = createTokenHashes({ isOn: true, keychain, now });
+  const records = createBatchRecords({ folder, hashes, actor: 'kim', now });
+  await records.start();
+  const counted = vi.spyOn(fsPromises, 'readdir');
+  onTestFinished(() => {
+    counted.mockRestore();
+  });
+  for (let at = 0; at < 20; at++)
+    value(
+      await records.write(jobOf(`job-${at}`), (visit) => {
+        visit('token', 1, 0);
+        return Promise.resolve(done(null));
+      }),
+    );
+  expect(counted).toHaveBeenCalledTimes(1);
 });
 
 test('records have a bound: the oldest go, and the story begins later; of a year that is over they go too', async () => {
