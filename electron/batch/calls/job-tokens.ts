@@ -5,6 +5,7 @@ import { indexOfRow } from '../storing/result-store.ts';
 import { tokensOf, workAt } from '../viewing/cell-tokens.ts';
 import { lookAtRows } from '../viewing/look-at-rows.ts';
 import { fewRows } from '../viewing/result-rows.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 import { withChunks } from './open-chunks.ts';
 
 /** Which tokens the batches had: for the story of one. */
@@ -30,6 +31,7 @@ export function createJobTokens(jobs: Pick<JobList, 'load' | 'find' | 'views'>):
       const all: Job[] = [];
       for (let page = jobs.views(), last = page.at(-1); last !== undefined; last = page.at(-1)) {
         all.push(...page);
+        await yieldToOthers();
         page = jobs.views(last);
       }
       return done(all);

@@ -32,6 +32,7 @@ import { addCounts, emptyTally } from '../storing/results.ts';
 import { createFiguresReader, type JobFigures } from './job-figures.ts';
 import { BatchJob } from './job.ts';
 import { copyName } from './job-source.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 import { prepareColumns } from './progress.ts';
 import type { RunIdentity } from './run-identity.ts';
 
@@ -148,6 +149,7 @@ export function createJobList(options: JobListOptions): JobList {
         locked = outcome;
         left.push(name);
       }
+      await yieldToOthers();
     }
     pending = left;
     return locked;
