@@ -87,17 +87,44 @@ export type ReadBytes = (offset: number, length: number) => Promise<Outcome<Buff
 
 const blockBytes = 512 * 1024;
 
-/** Reads in large blocks, for callers that read many small pieces in order. `size`: where the bytes end. */
+/**
+ * Reads in large blocks, for callers that read many small pieces in order: while they work on one block the next is read.
+ * `size`: where the bytes end.
+ */
 export function readAhead(read: ReadBytes, size: number): ReadBytes {
   let start = 0;
   let block: Buffer = Buffer.alloc(0);
+  let next: ReturnType<ReadBytes> | null = null;
+
+  function hold(offset: number, bytes: Buffer): void {
+    start = offset;
+    block = bytes;
+    const end = start + block.length;
+    next = end < size ? read(end, Math.min(blockBytes, size - end)) : null;
+  }
+
+  async function load(offset: number, count: number): Promise<Outcome<null>> {
+    const end = start + block.length;
+    if (next !== null && offset >= start && offset <= end) {
+      const more = await next;
+      if (!more.ok) return more;
+      const left = block.subarray(offset - start);
+      if (left.length + more.value.length >= count) {
+        hold(offset, left.length === 0 ? more.value : Buffer.concat([left, more.value]));
+        return done(null);
+      }
+    }
+    const more = await read(offset, Math.min(Math.max(count, blockBytes), size - offset));
+    if (!more.ok) return more;
+    hold(offset, more.value);
+    return done(null);
+  }
+
   return async (offset, length) => {
     const count = Math.max(0, Math.min(length, size - offset));
     if (offset < start || offset + count > start + block.length) {
-      const more = await read(offset, Math.min(Math.max(count, blockBytes), size - offset));
-      if (!more.ok) return more;
-      start = offset;
-      block = more.value;
+      const loaded = await load(offset, count);
+      if (!loaded.ok) return loaded;
     }
     return done(block.subarray(offset - start, offset - start + count));
   };

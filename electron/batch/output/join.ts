@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { readAhead } from '../../storage/byte-source.ts';
 import { readChunk, type Format } from '../reading/read-rows.ts';
@@ -5,7 +6,7 @@ import type { JobSource } from '../running/job-source.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ReadRecord } from '../storing/records.ts';
 import type { ResultStore } from '../storing/result-store.ts';
-import { withoutPending } from '../storing/results.ts';
+import { withoutPending, type ChunkResults } from '../storing/results.ts';
 import type { ExportRequest, OutputRows } from './output-rows.ts';
 import type { RowOutput } from './row-output.ts';
 import { createTurn } from '../../util/turns.ts';
@@ -14,7 +15,7 @@ export interface JoinOptions {
   readonly source: Pick<JobSource, 'identity' | 'read' | 'mended' | 'pending' | 'typed'>;
   readonly format: Format;
   readonly read: ReadRecord;
-  readonly rows: Pick<OutputRows, 'write'>;
+  readonly rows: Pick<OutputRows, 'write'> & Partial<Pick<OutputRows, 'writeAll' | 'mayWriteAll'>>;
   readonly output: RowOutput;
   /** As many fields of each row are asked for; all of them, if absent. */
   readonly maxFields?: number | undefined;
@@ -25,21 +26,26 @@ const turnUnits = 16 * 1024;
 
 /** The bytes of some chunks: source and results, row by row. Failures: file.changed, file.unreadable, job.damaged. */
 export async function joinRows(
-  { source, format, read, rows, output, maxFields }: JoinOptions,
+  options: JoinOptions,
   entries: readonly JournalEntry[],
 ): Promise<Outcome<{ bytes: Buffer; rows: number }>> {
+  const { source, format, read, rows, output, maxFields } = options;
   let written = 0;
   const turn = createTurn();
   for (const entry of entries) {
-    const [chunk, results] = await Promise.all([readChunk(source, format, entry, maxFields), read(entry)]);
-    if (!chunk.ok) return chunk;
+    const results = await read(entry);
     if (!results.ok) return results;
-    await turn.next();
-    const { count } = chunk.value.table;
+    const count = entry.end.row - entry.start.row;
     if (results.value.states.length !== count) return failed('job.damaged');
-    const { start, flaws } = chunk.value;
+    await turn.next();
+    const isSpliced = await spliceRows(options, entry, results.value);
+    if (!isSpliced.ok) return isSpliced;
+    if (isSpliced.value) written += count;
+    if (isSpliced.value) continue;
+    const chunk = await readChunk(source, format, entry, maxFields);
+    if (!chunk.ok) return chunk;
+    const { start, flaws, table } = chunk.value;
     const known = withoutPending(results.value, { firstRow: start.row, flaws }, source.pending);
-    const { table } = chunk.value;
     let looked = 0;
     for (let i = 0; i < count; i++) {
       if (rows.write(chunk.value, known, i)) written += 1;
@@ -49,6 +55,26 @@ export async function joinRows(
     }
   }
   return done({ bytes: output.take(), rows: written });
+}
+
+/**
+ * All rows of a chunk at once, where their results are all that differs from the source: nothing has to be taken apart.
+ * False where they are written one by one.
+ */
+async function spliceRows(
+  { source, rows }: JoinOptions,
+  entry: JournalEntry,
+  results: ChunkResults,
+): Promise<Outcome<boolean>> {
+  const { start, end, crc } = entry;
+  if (rows.mayWriteAll?.(results) !== true || rows.writeAll === undefined) return done(false);
+  for (let row = start.row; source.mended.size > 0 && row < end.row; row++)
+    if (source.mended.has(row)) return done(false);
+  const length = end.offset - start.offset;
+  const bytes = await source.read(start.offset, length);
+  if (!bytes.ok) return bytes;
+  if (bytes.value.length < length || crc32(bytes.value) !== crc) return failed('file.changed');
+  return done(rows.writeAll(entry, bytes.value, results));
 }
 
 /** Source and results, to be read once from their beginning. */

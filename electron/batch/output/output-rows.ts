@@ -6,14 +6,22 @@ import { mask, maskAgain, maskReason } from '../../masking/masking.ts';
 import { isInside, tokensIn, withoutTokens } from '../planning/inside-cells.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
 import { caseOfRow } from '../planning/row-case.ts';
-import { hideCell, yieldsCleartext, yieldsMasks } from '../planning/plan.ts';
+import { hideCell, replacesCells, yieldsCleartext, yieldsMasks } from '../planning/plan.ts';
 import { hideFlawed } from '../reading/fit.ts';
 import type { Chunk, Format } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
 import { isDelimited } from '../../contract/row-kinds.ts';
 import { headerIndex } from '../../contract/table-place.ts';
-import { asCode, codeOfRow, rowStates, type ChunkResults, type ColumnResults } from '../storing/results.ts';
+import {
+  areAllOk,
+  asCode,
+  codeOfRow,
+  rowStates,
+  type ChunkResults,
+  type ColumnResults,
+} from '../storing/results.ts';
 import { kindsSent } from '../viewing/result-rows.ts';
+import type { ChunkRange } from '../storing/journal.ts';
 import type { LeakCheck } from './leak-check.ts';
 import type { RowOutput } from './row-output.ts';
 import { createWrittenCases, type WrittenCases } from './written-cases.ts';
@@ -49,6 +57,10 @@ export interface OutputRows {
   writeBelow(below: Table): void;
   /** Whether the row is written, or left out. */
   write(chunk: Chunk, results: ChunkResults, index: number): boolean;
+  /** The same for all rows of a chunk at once, by its bytes. False where they are not all alike: then none is written. */
+  writeAll(range: ChunkRange, bytes: Buffer, results: ChunkResults): boolean;
+  /** Whether `writeAll` may do it. */
+  mayWriteAll(results: ChunkResults): boolean;
   /** Cells that could not be written in the encoding, and the rows that need an `error` column to say so. */
   readonly lost: { readonly cells: number; readonly rows: number };
   /** Values of mapped columns that were written in clear. */
@@ -89,7 +101,10 @@ export function createOutputRows({
         one,
         i,
         column: plan.column,
-        hidesInput: hideInputs && plan.operation === 'tokenize',
+        isText: isInside(one),
+        takesClear: takesCleartext(one),
+        givesClear: yieldsCleartext(plan.operation),
+        hidesInput: hideInputs && takesCleartext(one),
         replaces: plan.into === 'replace',
         hasResult: !failedOnly && plan.into === 'beside' && showsResult(one, choice),
         hasMatch: hasMatchColumn(one, choice),
@@ -98,6 +113,14 @@ export function createOutputRows({
     .sort((a, b) => a.column - b.column);
   const lastColumn = format.width - 1;
   const names = columnNames(format);
+  /** Whether a row in which each cell has its result differs from the source in these cells alone. */
+  const isReplaced =
+    isClear &&
+    choice.rows === 'all' &&
+    leaks === null &&
+    cases === null &&
+    !withError &&
+    work.every(replacesCells);
 
   /** The columns of such a row are not known, so each field is taken by itself. */
   function writeFlawed(chunk: Chunk, index: number): void {
@@ -286,12 +309,10 @@ export function createOutputRows({
       const valuesBefore = clearValues;
       /** What lies behind is copied, or is a cell that was not looked at yet. */
       let looked = table.rowStart(index);
-      for (const { one, i, column, replaces, hasResult, hasMatch, ...planned } of table.inOrder(
-        index,
-        mapped,
-      )) {
+      for (const planned of table.inOrder(index, mapped)) {
+        const { one, i, column, replaces, takesClear } = planned;
         // A value leaves under a case or not at all.
-        const hidesInput = planned.hidesInput || (ofRow?.ok === false && takesCleartext(one));
+        const hidesInput = planned.hidesInput || (ofRow?.ok === false && takesClear);
         const cells = results.columns[i];
         const cellState = cells?.states[index];
         const answer = openCleartext(cells?.values[index] ?? '');
@@ -305,28 +326,40 @@ export function createOutputRows({
           if (canWriteResult(one, answer, { choice, output, column })) result = resultOf(one, answer, choice);
           else lostResults += 1;
         }
-        if (isClear && mayBeClear(one)) {
-          const keepsInput = !hidesInput && takesCleartext(one) && !(replaces && result !== null);
-          const givesClear = yieldsCleartext(one.plan.operation) && (result ?? '') !== '';
+        if (isClear && (takesClear || planned.givesClear)) {
+          const keepsInput = !hidesInput && takesClear && !(replaces && result !== null);
+          const givesClear = planned.givesClear && (result ?? '') !== '';
           if (givesClear || (keepsInput && openCleartext(table.value(index, column)) !== ''))
             clearValues += cells?.sizes?.[index] ?? 1;
         }
         // A text without values goes out in its own bytes.
-        const isSame = isInside(one) && result === openCleartext(table.value(index, column));
+        const isSame = planned.isText && result === openCleartext(table.value(index, column));
         if (replaces && result !== null) {
           if (!isSame) output.replace(column, result);
         } else if (hidesInput) {
           const input = table.value(index, column);
           if (openCleartext(input) !== '') output.replace(column, hideCell(one, input));
         }
-        if (hasResult) output.insertAfter(column, result ?? '');
-        if (hasMatch) output.insertAfter(column, matchText(cellState));
+        if (planned.hasResult) output.insertAfter(column, result ?? '');
+        if (planned.hasMatch) output.insertAfter(column, matchText(cellState));
       }
       if (ofRow?.ok === true && clearValues > valuesBefore)
         cases?.add(lastRow, ofRow.value, clearValues - valuesBefore);
       leaks?.copied(looked, table.rowEnd(index));
       writeError(results, index, lostResults + output.lost.length);
       output.end();
+      return true;
+    },
+    mayWriteAll: ({ places, states, columns }) =>
+      isReplaced &&
+      places !== undefined &&
+      areAllOk(states) &&
+      columns.every((cells) => cells.stored !== undefined && cells.states === states),
+    writeAll({ end }, bytes, { places, states, columns }) {
+      const values = mapped.flatMap(({ i }) => columns[i]?.stored ?? []);
+      if (places === undefined || !output.splice(bytes, { places, values })) return false;
+      clearValues += states.length * mapped.filter(({ givesClear }) => givesClear).length;
+      lastRow = end.row - 1;
       return true;
     },
     lost,

@@ -7,6 +7,7 @@ import type { Format } from '../reading/read-rows.ts';
 import { rowKindOf } from '../reading/row-spans.ts';
 import type { Table } from '../reading/table.ts';
 import type { RowWriter } from '../../storage/csv.ts';
+import { spliceCells, splicedLength, type PlacedCells } from '../storing/cell-places.ts';
 
 /**
  * Takes an export row by row: a row of the source begins, some of its cells change or get new ones behind them, and it
@@ -20,6 +21,8 @@ export interface RowOutput {
   /** A new cell behind a column; a row that has no such column is filled up. */
   insertAfter(column: number, text: string): void;
   end(): void;
+  /** Rows of the source as they are but for some cells. False where that takes more than the values: nothing is written. */
+  splice(bytes: Buffer, cells: PlacedCells): boolean;
   /** A row that is not in the source. */
   line(cells: readonly string[]): void;
   /** Whether a line that tells spreadsheets the delimiter is true of it. */
@@ -51,6 +54,9 @@ export function createSourceOutput(format: Format): SourceOutput {
   const writer = rowKindOf(format).writer(format);
   const { added } = writer;
   const [ownDelimiter, ownNewline] = [units.ascii(delimiter), units.ascii(newline)];
+  /** What was written before `text`: used again after each `take`, so that nothing is allocated for each chunk. */
+  let held: Buffer = Buffer.alloc(0);
+  let heldLength = 0;
   /** Bytes as latin1, or UTF-16 units: what `Table.slice` gives. */
   let text = '';
   let table: Table | null = null;
@@ -79,6 +85,24 @@ export function createSourceOutput(format: Format): SourceOutput {
 
   function copyEnded(): void {
     if (table !== null) copyTo(ended);
+  }
+
+  function makeRoom(length: number): void {
+    if (heldLength + length <= held.length) return;
+    const wider = Buffer.allocUnsafeSlow((heldLength + length) * 2);
+    held.copy(wider, 0, 0, heldLength);
+    held = wider;
+  }
+
+  function holdText(): void {
+    copyEnded();
+    if (text === '') return;
+    const unit = codec.viewUnit;
+    makeRoom(text.length * unit);
+    const written = held.write(text, heldLength, unit === 2 ? 'utf16le' : 'latin1');
+    if (encoding === 'utf-16be') held.subarray(heldLength, heldLength + written).swap16();
+    heldLength += written;
+    text = '';
   }
 
   return {
@@ -129,6 +153,18 @@ export function createSourceOutput(format: Format): SourceOutput {
     end() {
       ended = current().rowEnd(row);
     },
+    splice(bytes, cells) {
+      const { arePlain } = writer;
+      if (arePlain === undefined || !cells.values.every((values) => arePlain(values.toString('latin1'))))
+        return false;
+      holdText();
+      table = null;
+      makeRoom(splicedLength(bytes, cells));
+      const end = spliceCells(bytes, cells, held, heldLength);
+      if (end < 0) return false;
+      heldLength = end;
+      return true;
+    },
     line(cells) {
       if (added === null) return;
       copyEnded();
@@ -138,13 +174,12 @@ export function createSourceOutput(format: Format): SourceOutput {
     keepsDelimiter: true,
     lost: [],
     take() {
-      copyEnded();
-      const bytes = Buffer.from(text, codec.viewUnit === 2 ? 'utf16le' : 'latin1');
-      if (encoding === 'utf-16be') bytes.swap16();
-      const tail = table?.tailOf(row);
-      text = '';
+      const tail = table?.tailOf(row) ?? Buffer.alloc(0);
+      holdText();
+      const bytes = Buffer.concat([held.subarray(0, heldLength), tail]);
+      heldLength = 0;
       table = null;
-      return tail === undefined || tail.length === 0 ? bytes : Buffer.concat([bytes, tail]);
+      return bytes;
     },
     escaped: 0,
     failure: null,
@@ -198,6 +233,7 @@ export function createConvertedOutput(
     end() {
       text += writer.line(fields);
     },
+    splice: () => false,
     line(cells) {
       text += writer.line(cells.map(words));
     },
@@ -234,6 +270,7 @@ export const noOutput: RowOutput = {
   replace: () => undefined,
   insertAfter: () => undefined,
   end: () => undefined,
+  splice: () => false,
   line: () => undefined,
   keepsDelimiter: true,
   canHold: () => true,

@@ -202,6 +202,10 @@ export const yieldsCleartext = (operation: ColumnPlan['operation']): boolean =>
 /** Whether the result of a column is a mask: one made here of cleartext, or the service's own, behind which there is nothing. */
 export const yieldsMasks = (operation: ColumnPlan['operation']): boolean => givenBy(operation) !== 'token';
 
+/** Whether results stand in place of whole cells as the service gave them: a file in clear differs from its source there alone. */
+export const replacesCells = ({ plan, inside }: Pick<ColumnWork, 'plan' | 'inside'>): boolean =>
+  plan.into === 'replace' && inside === undefined && !['mask', 'match'].includes(plan.operation);
+
 /** Columns of a source that are hidden whole, with what they hold. */
 export type MaskedColumns = ReadonlyMap<number, DefinitionKind>;
 

@@ -3,6 +3,7 @@ import { inClass } from '../../storage/csv.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { createCellUnits } from './cell-units.ts';
 import { nextLine } from './ebcdic.ts';
+import { codecOf } from './encodings.ts';
 import {
   lineEndOf,
   type CellWriter,
@@ -68,6 +69,7 @@ function createDelimitedWriter(
   const special = new RegExp(`["\\r\\n${separator}]`);
   /** Most cells: no quotes are needed. */
   const plain = new RegExp(`^[^"\\r\\n${separator}\\x80-\\uffff]*$`);
+  const plainLines = new RegExp(`^[^"\\r${separator}\\x80-\\uffff]*$`);
   /** Where no quotes hold a cell together it would be several. */
   const breaking = new RegExp(`[\\r\\n${separator}]`, 'g');
 
@@ -82,8 +84,7 @@ function createDelimitedWriter(
   return {
     replace(cells, { row, column }, value) {
       const isQuoted = cells.form(row, column) === 'quoted';
-      const isPlain = !isQuoted && value !== '' && plain.test(value);
-      if (isPlain) return units.ascii(value);
+      if (!isQuoted && value !== '' && plain.test(value)) return units.ascii(value);
       // Not written anew: it might get quotes that it did not have.
       if (openCleartext(cells.value(row, column)) === value) return null;
       // An empty line would be no row to some readers.
@@ -91,6 +92,7 @@ function createDelimitedWriter(
       return format(value, isOnly || isQuoted);
     },
     added: format,
+    ...(codecOf(encoding).extendsAscii && { arePlain: (lines: string) => plainLines.test(lines) }),
     canHold: (value) => (hasQuotes || value.search(breaking) < 0) && units.canHold(value),
   };
 }

@@ -71,6 +71,11 @@ export interface CellWriter {
     at: { readonly row: number; readonly column: number },
     value: string,
   ): string | null;
+  /**
+   * Whether each line of some bytes (latin1) may stand as it is in any cell without quotes: in ASCII, and not empty. Absent where
+   * none may.
+   */
+  readonly arePlain?: (lines: string) => boolean;
   /** A cell that the row did not have. Null: rows have no room for any, and an export with some is refused before. */
   readonly added: ((value: string, isQuoted: boolean) => string) | null;
   /** Whether a result can stand there and is read from there as itself. */

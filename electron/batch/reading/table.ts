@@ -27,7 +27,7 @@ export type Units = Uint8Array | Uint16Array;
 
 /** Where delimited fields stand in bytes of which those below 0x80 are ASCII. */
 export interface ByteSpans {
-  readonly bytes: Uint8Array;
+  readonly bytes: Buffer;
   /** Of row `n` the fields end at `fieldEnds[firstFields[n]]` to before `fieldEnds[firstFields[n + 1]]`; the next begins behind. */
   readonly rowStarts: Int32Array;
   readonly firstFields: Int32Array;

@@ -1,10 +1,12 @@
 import { failed, type FailureCode } from '../../contract/errors.ts';
 import { findInside, type InsideCell, isInside, putInside, sizeOfCell } from '../planning/inside-cells.ts';
+import { replacesCells } from '../planning/plan.ts';
 import { caseFlaw } from '../planning/row-case.ts';
 import type { ColumnWork, ValueWork } from '../planning/column-work.ts';
 import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { explainInvalid, fits, isBlankCell } from '../reading/fit.ts';
 import type { Chunk } from '../reading/read-rows.ts';
+import { placesOf } from '../storing/cell-places.ts';
 import type { ChunkRange } from '../storing/journal.ts';
 import {
   asCode,
@@ -38,6 +40,8 @@ export interface PendingChunk {
   /** By column, where values stand inside texts: the texts that were sent, by row. */
   readonly texts: readonly (PendingTexts | null)[];
   readonly requests: ReadonlySet<BatchRequest>;
+  /** See `placesOf`. */
+  readonly places: Buffer | null;
   /** Values put in requests for this chunk; those already requested for an earlier one are not counted. */
   readonly values: number;
 }
@@ -144,7 +148,15 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
     return slots;
   });
   const { start, end, crc } = chunk;
-  return { range: { start, end, crc }, flaws, cells, texts, requests, values };
+  // Of a second try some rows may be others than the source's.
+  const places = earlier === null ? placesIn(chunk, columns) : null;
+  return { range: { start, end, crc }, flaws, cells, texts, requests, places, values };
+}
+
+function placesIn({ table, above, flaws }: Chunk, columns: readonly ColumnWork[]): Buffer | null {
+  const spans = above === null && flaws.size === 0 && columns.every(replacesCells) ? table.byteSpans : null;
+  const inOrder = columns.map(({ plan }) => plan.column).sort((one, other) => one - other);
+  return spans === null ? null : placesOf(spans, inOrder);
 }
 
 /** What their cells are: none of them is sent. */
@@ -238,12 +250,13 @@ export function collectResults(pending: PendingChunk, columns: readonly ColumnWo
   });
   const flaws: Record<number, FailureCode> = {};
   for (const [row, code] of pending.flaws) flaws[row] = code;
+  const places = pending.places === null ? {} : { places: pending.places };
   const only = results.length === 1 ? results[0]?.states : undefined;
   if (only !== undefined) {
     const states = only
       .replaceAll(rowStates.kept, rowStates.failed)
       .replaceAll(rowStates.matched, rowStates.ok);
-    return { states, flaws, columns: results };
+    return { states, flaws, columns: results, ...places };
   }
   const matching = results.filter((_, c) => columns[c]?.plan.operation === 'match');
   const stateOfRow = (row: number): StateLetter => {
@@ -257,5 +270,5 @@ export function collectResults(pending: PendingChunk, columns: readonly ColumnWo
   for (let row = 0; row < range.end.row - range.start.row; row++) {
     states += pending.flaws.has(row) ? rowStates.failed : stateOfRow(row);
   }
-  return { states, flaws, columns: results };
+  return { states, flaws, columns: results, ...places };
 }

@@ -176,8 +176,9 @@ const elementsPerRequest = ({ operation }: BatchCall, batchSize: number): number
 /** Equal values are in the same group. */
 function groupOf(value: string): number {
   const last = value.length - 1;
-  let hash = value.charCodeAt(last);
-  for (const at of [last >> 1, last - 1, last - 2]) hash = hash * 31 + value.charCodeAt(Math.max(at, 0));
+  let hash = value.charCodeAt(last) * 31 + value.charCodeAt(last >> 1);
+  hash = hash * 31 + value.charCodeAt(Math.max(last - 1, 0));
+  hash = hash * 31 + value.charCodeAt(Math.max(last - 2, 0));
   return hash & (groups - 1);
 }
 

@@ -35,12 +35,16 @@ export interface ColumnResults {
   readonly requests: readonly (readonly [row: number, requestId: string])[];
   /** Why a cell failed in the service's own words, by row, where it gave any. They may repeat the value. */
   readonly reasons: Readonly<Record<number, string>>;
+  /** The values as they are stored, each behind the other with a line end between; absent where one has a line end. */
+  readonly stored?: Buffer;
   /** Where values stand inside texts, how many each text has: a text that was not taken apart counts as one. */
   readonly sizes?: readonly number[];
 }
 
 /** The results of one chunk of rows. The rows themselves stay in the source. */
 export interface ChunkResults {
+  /** See `placesOf`; absent where cells must be looked for. */
+  readonly places?: Buffer;
   /** One letter a row; never `kept` or `matched`. */
   readonly states: string;
   /** Why a row failed as a whole, by its index. */
@@ -155,9 +159,10 @@ export function countChunk(results: ChunkResults): ChunkCounts {
 }
 
 /** As most chunks are: their cells need not be looked at one by one. */
-const areAllOk = (states: string): boolean => states === rowStates.ok.repeat(states.length);
+export const areAllOk = (states: string): boolean => states === rowStates.ok.repeat(states.length);
 
-function countColumn({ states, values, sizes }: ColumnResults): ColumnCounts {
+function countColumn(column: ColumnResults): ColumnCounts {
+  const { states, sizes } = column;
   if (sizes === undefined && areAllOk(states))
     return { cells: states.length, failed: 0, codes: {}, ok: states.length, matched: 0 };
   let cells = 0;
@@ -175,7 +180,7 @@ function countColumn({ states, values, sizes }: ColumnResults): ColumnCounts {
     if (state === rowStates.kept) failed += size;
     if (state !== rowStates.failed) continue;
     failed += size;
-    const code = asCode(values[row]);
+    const code = asCode(column.values[row]);
     const known = codes[code];
     if (known === undefined) codes[code] = [size, row];
     else known[0] += size;
@@ -235,7 +240,8 @@ export function withoutPending(
     Object.entries(byRow).filter(([row]) => !rows.has(Number(row)));
   const flawsNow = [...flaws].filter(([row]) => rows.has(row));
   const flawed = Object.fromEntries<FailureCode>([...without(results.flaws), ...flawsNow]);
-  const columns = results.columns.map((column): ColumnResults => {
+  const { places: _, ...others } = results;
+  const columns = results.columns.map(({ stored: _stored, ...column }): ColumnResults => {
     const states = Array.from(column.states);
     const values = [...column.values];
     for (const row of rows) {
@@ -245,7 +251,7 @@ export function withoutPending(
     const reasons = Object.fromEntries(without(column.reasons));
     return { ...column, states: states.join(''), values, reasons };
   });
-  return { ...results, flaws: flawed, columns };
+  return { ...others, flaws: flawed, columns };
 }
 
 /**
@@ -265,37 +271,58 @@ export function asCode(value: Cleartext | string | undefined): FailureCode {
   return failureCodes.find((code) => code === value) ?? 'call.failed';
 }
 
-export function encodeResults(results: ChunkResults): Buffer {
-  return Buffer.from(
-    JSON.stringify([
-      results.states,
-      results.flaws,
-      results.columns.map(({ states, values, requests, reasons, sizes }) =>
-        sizes === undefined
-          ? [states, values, requests, reasons]
-          : [states, values, requests, reasons, sizes],
-      ),
-    ]),
-  );
+/**
+ * A record: what JSON says best in one line, and behind it the values of each column as they are, with a line end between,
+ * and the places of their cells. A value with a line end, or half a character, has its column in the JSON.
+ */
+export function encodeResults({ states, flaws, columns, places }: ChunkResults): Buffer {
+  let texts = '';
+  const heads = columns.map(({ states: cells, values, requests, reasons, sizes }) => {
+    const text = values.join(lineEnd);
+    const isStored = text.isWellFormed() && countLineEnds(text) === values.length - 1;
+    if (isStored) texts += text;
+    const stored = isStored ? Buffer.byteLength(text) : values;
+    return sizes === undefined
+      ? [cells, stored, requests, reasons]
+      : [cells, stored, requests, reasons, sizes];
+  });
+  const text = Buffer.from(JSON.stringify([states, flaws, heads]) + lineEnd + texts);
+  return places === undefined ? text : Buffer.concat([text, places]);
+}
+
+const lineEnd = '\n';
+
+function countLineEnds(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(lineEnd); at >= 0; at = text.indexOf(lineEnd, at + 1)) count += 1;
+  return count;
 }
 
 type StoredResults = [
   string,
   Record<number, FailureCode>,
-  [string, Cleartext[], [number, string][], Record<number, string>?, number[]?][],
+  [string, Cleartext[] | number, [number, string][], Record<number, string>?, number[]?][],
 ];
 
+/** Values become texts when somebody asks for them. A record of an earlier version is nothing but JSON. */
 export function decodeResults(bytes: Buffer): ChunkResults {
-  const [states, flaws, columns] = JSON.parse(bytes.toString()) as StoredResults;
-  return {
-    states,
-    flaws,
-    columns: columns.map(([cells, values, requests, reasons = {}, sizes]) => ({
-      states: cells,
-      values,
-      requests,
-      reasons,
-      ...(sizes !== undefined && { sizes }),
-    })),
-  };
+  const headEnd = bytes.indexOf(lineEnd);
+  const head = headEnd < 0 ? bytes : bytes.subarray(0, headEnd);
+  const [states, flaws, heads] = JSON.parse(head.toString()) as StoredResults;
+  let at = head.length + 1;
+  const columns = heads.map(([cells, values, requests, reasons = {}, sizes]): ColumnResults => {
+    const others = { states: cells, requests, reasons, ...(sizes !== undefined && { sizes }) };
+    if (typeof values !== 'number') return { ...others, values };
+    const stored = bytes.subarray(at, at + values);
+    at += values;
+    let split: readonly Cleartext[] | null = null;
+    return {
+      ...others,
+      stored,
+      get values() {
+        return (split ??= stored.toString().split(lineEnd).map(cleartext));
+      },
+    };
+  });
+  return { states, flaws, columns, ...(at < bytes.length && { places: bytes.subarray(at) }) };
 }

@@ -32,7 +32,7 @@ export function readPairs(body: Buffer): Pairs | null {
   for (let at = begins[0].length + opens.length; ;) {
     const oneEnds = endOfText(body, at);
     if (!standsAt(body, oneEnds, middle)) return null;
-    ones.push(text.slice(at, oneEnds));
+    ones.push(shortNumber(body, at, oneEnds) ?? text.slice(at, oneEnds));
     at = oneEnds + middle.length;
     const otherEnds = endOfText(body, at);
     others.push(text.slice(at, otherEnds));
@@ -45,6 +45,23 @@ export function readPairs(body: Buffer): Pairs | null {
     }
   }
 }
+
+/** The RefIds of a request, in nearly every answer: a text that exists needs not be made again. */
+const shortNumbers = Array.from({ length: 1_000 }, (_, number) => String(number));
+
+function shortNumber(body: Buffer, from: number, to: number): string | undefined {
+  const first = body[from] ?? 0;
+  if (to - from > 3 || to === from || (first === zero && to - from > 1)) return undefined;
+  let number = 0;
+  for (let at = from; at < to; at++) {
+    const digit = (body[at] ?? 0) - zero;
+    if (digit < 0 || digit > 9) return undefined;
+    number = number * 10 + digit;
+  }
+  return shortNumbers[number];
+}
+
+const zero = 0x30;
 
 /** Where the text ends that begins here; -1 where it holds something that says something else than it shows, or is no JSON. */
 function endOfText(body: Buffer, from: number): number {
