@@ -1,4 +1,4 @@
-import { cleartext, type Cleartext } from '../../util/cleartext.ts';
+import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { failureCodes, isRetriable, type FailureCode } from '../../contract/errors.ts';
 import type { Tally } from '../../contract/models/batch.ts';
 import type { CellState } from '../../contract/models/rows.ts';
@@ -278,7 +278,7 @@ export function asCode(value: Cleartext | string | undefined): FailureCode {
 export function encodeResults({ states, flaws, columns, places }: ChunkResults): Buffer {
   let texts = '';
   const heads = columns.map(({ states: cells, values, requests, reasons, sizes }) => {
-    const text = values.join(lineEnd);
+    const text = values.map(openCleartext).join(lineEnd);
     const isStored = text.isWellFormed() && countLineEnds(text) === values.length - 1;
     if (isStored) texts += text;
     const stored = isStored ? Buffer.byteLength(text) : values;
