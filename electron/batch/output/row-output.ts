@@ -7,7 +7,7 @@ import type { Format } from '../reading/read-rows.ts';
 import { rowKindOf } from '../reading/row-spans.ts';
 import type { Table } from '../reading/table.ts';
 import type { RowWriter } from '../../storage/csv.ts';
-import { spliceCells, splicedLength, type PlacedCells } from '../storing/cell-places.ts';
+import { spliceCells, splicedLength, type PlacedCells } from '../reading/cell-places.ts';
 
 /**
  * Takes an export row by row: a row of the source begins, some of its cells change or get new ones behind them, and it

@@ -6,7 +6,7 @@ import type { ColumnWork, ValueWork } from '../planning/column-work.ts';
 import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { explainInvalid, fits, isBlankCell } from '../reading/fit.ts';
 import type { Chunk } from '../reading/read-rows.ts';
-import { placesOf } from '../storing/cell-places.ts';
+import { placesOf } from '../reading/cell-places.ts';
 import type { ChunkRange } from '../storing/journal.ts';
 import {
   asCode,

@@ -1,4 +1,4 @@
-import type { ByteSpans } from '../reading/table.ts';
+import type { ByteSpans } from './table.ts';
 
 /** From so many bytes on a number takes five. */
 const long = 0xff;

@@ -6,7 +6,7 @@ import { createOutputRows } from '../../../../electron/batch/output/output-rows.
 import { createSourceOutput } from '../../../../electron/batch/output/row-output.ts';
 import type { ColumnWork } from '../../../../electron/batch/planning/column-work.ts';
 import { readRows, type Format } from '../../../../electron/batch/reading/read-rows.ts';
-import { placesOf } from '../../../../electron/batch/storing/cell-places.ts';
+import { placesOf } from '../../../../electron/batch/reading/cell-places.ts';
 import {
   countChunk,
   decodeResults,
