@@ -7,14 +7,13 @@ const maxTurnMs = 100;
 const maxRevealBeyondMs = 100;
 /** Four rows of ten are refused: 90,000. */
 const correctedRows = 225_000;
-/** A reveal is timed by the clock, which anything else on the machine delays. */
 const rounds = 3;
 
 type Steps = Readonly<Record<string, Step>>;
 
 /**
- * How long main is kept from all else by the worst there is, step by step, and how much longer a reveal takes that is asked
- * meanwhile. Turns are processor time of its thread, which a busy machine does not change; those within a millisecond count
+ * How long main is kept from all else by the worst there is, step by step, and how long a reveal waits for it that is asked
+ * meanwhile. Both are processor time of its thread, which a busy machine changes little; turns within a millisecond count
  * as one. Of the steps only the worst is held against the bars.
  */
 export const measureTurns: Measure = async () => [
@@ -28,7 +27,7 @@ export const measureTurns: Measure = async () => [
     (url, ca) => measured('90,000 corrections', 'worst-corrections.ts', { rows: correctedRows, url, ca }),
     4,
   )),
-  // A story looks at each of the jobs: a minute.
+  // Making it takes as long as asking it.
   ...(await measured('10,000 jobs and 1,000,000 audit lines', 'worst-home.ts', {}, 1)),
 ];
 
@@ -43,9 +42,9 @@ async function measured(name: string, part: string, options: object, times = rou
       limit: maxTurnMs,
     },
     {
-      ...worstOf(runs, 'revealBeyond'),
-      name: `${name}: the slowest reveal meanwhile, beyond its usual time`,
-      unit: 'ms',
+      ...worstOf(runs, 'revealBehind'),
+      name: `${name}: what the slowest reveal meanwhile waited for, beyond its usual time`,
+      unit: 'ms of processor time',
       limit: maxRevealBeyondMs,
     },
   ].map(({ limit, ...figure }) => ({
@@ -58,7 +57,7 @@ async function measured(name: string, part: string, options: object, times = rou
 /** The worst step by its median, and in the note all of them from the worst on. */
 function worstOf(
   runs: readonly Steps[],
-  member: 'revealBeyond' | 'turn',
+  member: 'revealBehind' | 'turn',
 ): { readonly value: number; readonly note: string } {
   const steps = Object.keys(runs[0] ?? {})
     .map((step) => ({
@@ -76,5 +75,11 @@ function worstOf(
           .join('/')}${failure === undefined ? '' : ` (${failure})`}`,
     )
     .join(', ');
-  return { value: median(steps[0]?.values ?? [Infinity]), note };
+  const byClock = Math.max(
+    ...steps.map(({ step }) => median(runs.map((run) => run[step]?.revealBeyond ?? Infinity))),
+  );
+  return {
+    value: median(steps[0]?.values ?? [Infinity]),
+    note: member === 'turn' ? note : `${note}; by the clock at most ${Math.round(byClock)}`,
+  };
 }

@@ -72,5 +72,5 @@ function lastMonth(): string {
 await app.close();
 await rm(home, { recursive: true, force: true });
 process.stdout.write(
-  `${JSON.stringify({ 'opened, and the first mask': { turn: opened.turn, ms: opened.ms, revealBeyond: 0 }, ...done })}\n`,
+  `${JSON.stringify({ 'opened, and the first mask': { turn: opened.turn, ms: opened.ms, revealBehind: 0, revealBeyond: 0 }, ...done })}\n`,
 );
