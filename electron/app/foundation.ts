@@ -168,6 +168,7 @@ export async function openFoundation(
   const audit = createAudit({
     folder: path.join(platform.home, 'audit'),
     checkpoint: createCheckpointFile(path.join(platform.home, 'checkpoints', 'audit')),
+    verifiedFile: path.join(platform.home, 'checkpoints', 'audit-verified'),
     anchor: chain.anchor,
     key: () => chain.key(),
     actor: user,

@@ -6,6 +6,7 @@ import { createSerialQueue } from '../util/serial-queue.ts';
 import { readCheckpoints, signCheckpoint, type ChainPosition, type CheckpointStore } from './checkpoint.ts';
 import { beginEntry, type EntryContent } from './entries.ts';
 import { type AuditKey, keyIdOf, segmentFile, signLine, zeroMac, type SegmentLine } from './lines.ts';
+import { createVerifiedFiles } from './verified-files.ts';
 import { createLogVerifier, sha256, type ChainBreak, type LogReport, type SegmentReport } from './verify.ts';
 
 /** Appends to the chain on the disk. Calls are answered one after the other. */
@@ -36,14 +37,17 @@ export interface LogWriterOptions {
   readonly checkpoint: CheckpointStore;
   /** The keychain, where every write is slow: written at start, rotation and end, and by `anchor`. */
   readonly anchor?: CheckpointStore;
+  /** Where what was verified is remembered, beside the checkpoint; nowhere, if absent. */
+  readonly verifiedFile?: string;
   readonly rotateBytes: number;
 }
 
 /** Verifies what is there and continues at its end. Rejects when the log can't be read. */
 export async function openLogWriter(options: LogWriterOptions): Promise<LogWriter> {
-  const { folder, key, actor, now, checkpoint, anchor, rotateBytes } = options;
+  const { folder, key, actor, now, checkpoint, anchor, verifiedFile, rotateBytes } = options;
   const keyId = keyIdOf(key.bytes);
-  const verifier = createLogVerifier(folder, { bytes: key.bytes, id: keyId });
+  const verified = verifiedFile === undefined ? null : createVerifiedFiles(verifiedFile, key.bytes);
+  const verifier = createLogVerifier(folder, { bytes: key.bytes, id: keyId }, verified);
   const anchored = anchor ? readCheckpoints(key.bytes, await anchor.read()).newest : null;
   const inTurn = createSerialQueue();
   let appender: Appender | null = null;

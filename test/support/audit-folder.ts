@@ -12,6 +12,7 @@ export const testKey = new Uint8Array(32).fill(7);
 export function logFolder(root = fs.mkdtempSync(path.join(os.tmpdir(), 'audit-'))) {
   const folder = path.join(root, 'log');
   const checkpoint = path.join(root, 'elsewhere', 'checkpoint');
+  const verified = path.join(root, 'elsewhere', 'verified');
   const opened: Audit[] = [];
   onTestFinished(async () => {
     for (const audit of opened) await audit.close();
@@ -22,6 +23,7 @@ export function logFolder(root = fs.mkdtempSync(path.join(os.tmpdir(), 'audit-')
     root,
     folder,
     checkpoint,
+    verified,
     file: (segment: number) => path.join(folder, `audit-${String(segment).padStart(6, '0')}.jsonl`),
     files: () => fs.readdirSync(folder).sort(),
     async open(options: Partial<AuditOptions> = {}) {
@@ -31,6 +33,7 @@ export function logFolder(root = fs.mkdtempSync(path.join(os.tmpdir(), 'audit-')
         actor: 'kim',
         now: () => new Date(Date.UTC(2026, 0, 2, 3, 4, second++)),
         checkpoint: createCheckpointFile(checkpoint),
+        verifiedFile: verified,
         ...options,
       });
       opened.push(audit);

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
+import fsPromises from 'node:fs/promises';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   createCheckpointFile,
   readCheckpoints,
@@ -359,4 +361,40 @@ test('a file that was only touched is not reported', async () => {
   value(await audit.begin(intent));
   expect((await audit.list(everything)).chain).toEqual({ state: 'intact', checked: 2 });
   expect(log.files()).toEqual(['audit-000001.jsonl']);
+});
+
+test('a full file that an earlier start verified is summed, not taken apart, and every change of it is found', async () => {
+  const log = await written(30, { rotateBytes: 3_000 });
+  const opened = vi.spyOn(fsPromises, 'open');
+  onTestFinished(() => {
+    opened.mockRestore();
+  });
+  const timesTakenApart = () => opened.mock.calls.filter(([file]) => file === log.file(1)).length;
+  expect(await stateOf(log)).toBe('ready');
+  expect(timesTakenApart()).toBe(1);
+  expect(await stateOf(log)).toBe('ready');
+  expect(timesTakenApart()).toBe(1);
+  const bytes = fs.readFileSync(log.file(1));
+  const reports = fs.readFileSync(log.verified, 'utf8');
+  const positions = upTo(bytes.length).filter((at) => at % 97 === 0);
+  await eachAttempt(log, positions, (at) =>
+    fs.writeFileSync(log.file(1), Buffer.from(bytes).fill('\u0007', at, at + 1)),
+  );
+  // With its sum put into the report of the true one, which then has the wrong MAC.
+  await eachAttempt(log, positions, (at) => {
+    const changed = Buffer.from(bytes).fill('\u0007', at, at + 1);
+    fs.writeFileSync(log.file(1), changed);
+    const [was, is] = [bytes, changed].map((one) => createHash('sha256').update(one).digest('hex'));
+    expect(reports).toContain(was);
+    fs.writeFileSync(log.verified, reports.replace(was ?? '', is ?? ''));
+  });
+});
+
+test('a file that is cut is not known by the report of the whole one', async () => {
+  const log = await written(30, { rotateBytes: 3_000 });
+  await stateOf(log);
+  const bytes = fs.readFileSync(log.file(2));
+  await eachAttempt(log, [1, 200, 700], (cut) =>
+    fs.writeFileSync(log.file(2), bytes.subarray(0, bytes.length - cut)),
+  );
 });
