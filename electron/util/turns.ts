@@ -39,6 +39,11 @@ export async function yieldToOthers(): Promise<void> {
   await nextTurn();
 }
 
+/** Between pieces that end with a wait for the disk anyway: only where an act is under way do they stand. */
+export async function standForActs(): Promise<void> {
+  if (firstActs.size > 0) await yieldToOthers();
+}
+
 /** For pieces whose size does not say how long they take: asked often, it says when one has taken long enough. */
 export interface Turn {
   isOver(): boolean;

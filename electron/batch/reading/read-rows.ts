@@ -11,7 +11,7 @@ import { tableLimits } from '../../parsing/table-limits.ts';
 import { layoutOf, type KnownRecords } from './layout.ts';
 import { headerIndex, rowsAbove } from '../../contract/table-place.ts';
 import { Table } from './table.ts';
-import { yieldToOthers } from '../../util/turns.ts';
+import { standForActs, yieldToOthers } from '../../util/turns.ts';
 
 /** How the bytes of one source become rows. Found once, by `detectFormat`, and stored with the job. */
 export interface Format extends Reading {
@@ -164,6 +164,7 @@ export async function* readRows(
       typed: noRows,
       crc: crc32(bytes),
     });
+    await standForActs();
     ahead = 0;
     position = end;
     buffered = buffered.subarray(consumed);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { beforeOthers, yieldToOthers } from '../../../electron/util/turns.ts';
+import { beforeOthers, standForActs, yieldToOthers } from '../../../electron/util/turns.ts';
 import { standsDuring } from '../../support/stands-during.ts';
 
 afterEach(() => {
@@ -13,6 +13,11 @@ test('work that gives way stands until an act on one value has ended', async () 
 
 test('work without such an act goes on', async () => {
   expect(await standsDuring((goesOn) => goesOn)).toBe(false);
+});
+
+test('work that need not give way stands for an act as well, and for nothing else', async () => {
+  expect(await standsDuring((goesOn) => beforeOthers(() => goesOn), standForActs)).toBe(true);
+  expect(await standsDuring((goesOn) => goesOn, standForActs)).toBe(false);
 });
 
 test('work goes on after an act that failed, whose failure is the act’s', async () => {
