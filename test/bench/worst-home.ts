@@ -35,6 +35,10 @@ await mask();
 await app.close();
 await fillHome(home, () => Promise.resolve(keyring));
 
+// Its files were verified line by line by a start before.
+app = await openWholeApp({ home, keyring });
+await app.close();
+
 const opened = await timed(async () => {
   app = await openWholeApp({ home, keyring });
   // A value waits until the log is verified.
