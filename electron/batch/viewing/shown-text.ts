@@ -4,7 +4,8 @@ import { givenBy } from '../../contract/operations.ts';
 import { mayBeSpelled, minDigits, shownEnds } from '../../masking/masking.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { twiceAsLong } from '../reading/scan-arrays.ts';
-import { rowStates } from '../storing/results.ts';
+import type { ByteSpans } from '../reading/table.ts';
+import { rowStates, type ColumnResults } from '../storing/results.ts';
 import { columnsOf, maxLength, type LoadedChunk, type View } from './result-rows.ts';
 
 /**
@@ -29,6 +30,8 @@ export const cellEnd = 0;
 export const hiddenSign = 1;
 
 const quoteSign = 0x22;
+/** Between stored values. */
+const lineEnd = 0x0a;
 
 /* What a unit is, as bits that are counted and bits that are joined. */
 const digit = 1;
@@ -95,103 +98,188 @@ export function shownTexts(view: View, columns: readonly number[]): ShownTextMak
  */
 export function createShownText(view: View, columns: readonly number[]): ShownTextMaker {
   const plainColumns = columns.map((column) => plainColumn(view, column));
-  let bytes = Buffer.alloc(128 * 1024);
+  const text = createCellText();
   let others = new Int32Array(1_024);
   let rowEnds = new Int32Array(1_024);
   let firstOthers = new Int32Array(1_024);
 
-  /** For one more row behind what there is. */
-  function makeRoom(row: number, length: number, othersLength: number): void {
-    if (row + 1 >= rowEnds.length) {
-      rowEnds = twiceAsLong(rowEnds);
-      firstOthers = twiceAsLong(firstOthers);
-    }
-    while (othersLength + columns.length > others.length) others = twiceAsLong(others);
-    const needed = length + columns.length * (maxLength + 1);
-    if (needed <= bytes.length) return;
-    const longer = Buffer.alloc(needed * 2);
-    longer.set(bytes.subarray(0, length));
-    bytes = longer;
-  }
-
-  return ({ chunk: { table }, results }) => {
-    const spans = table.byteSpans;
+  return (loaded) => {
+    const { chunk, results } = loaded;
+    const { table } = chunk;
     const hasFlaws = Object.keys(results.flaws).length > 0;
-    let at = 0;
     let othersLength = 0;
-    bytes[at++] = cellEnd;
+    text.begin(loaded);
     for (let row = 0; row < table.count; row++) {
-      makeRoom(row, at, othersLength);
-      firstOthers[row] = othersLength;
-      const to = bytes;
-      const isFlawed = hasFlaws && results.flaws[row] !== undefined;
-      for (let n = 0; n < columns.length; n++) {
-        const column = isFlawed ? null : plainColumns[n];
-        let isShown = false;
-        if (column !== undefined && column !== null) {
-          const { source, result, kind, tokenOf } = column;
-          let refused = foreign;
-          let next = at;
-          let counts = 0;
-          let seen = 0;
-          if (result !== null) {
-            const answers = results.columns[result];
-            const value = answers?.states[row] === rowStates.ok ? answers.values[row] : undefined;
-            const text = value === undefined ? '' : openCleartext(value);
-            isShown = value !== undefined && text.length <= maxLength;
-            for (let position = 0; isShown && position < text.length; position++) {
-              const unit = text.charCodeAt(position);
-              const bits = unitBits[unit] ?? foreign;
-              counts += bits & counted;
-              seen |= bits;
-              to[next++] = unit;
-            }
-          } else if (spans !== null) {
-            const from = spans.bytes;
-            const field = (spans.firstFields[row] ?? 0) + source;
-            let start = source === 0 ? (spans.rowStarts[row] ?? 0) : (spans.fieldEnds[field - 1] ?? 0) + 1;
-            let end = spans.fieldEnds[field] ?? 0;
-            isShown = field < (spans.firstFields[row + 1] ?? 0);
-            if (isShown && spans.hasQuotes && start < end && from[start] === quoteSign) {
-              isShown = end - start >= 2 && from[end - 1] === quoteSign;
-              start += 1;
-              end -= 1;
-              refused |= quote;
-            }
-            isShown &&= end - start <= maxLength;
-            const state = tokenOf === null ? undefined : results.columns[tokenOf]?.states[row];
-            const isToken = state === rowStates.ok || state === rowStates.matched;
-            if (kind === null && !isToken) refused |= spelled;
-            for (let position = start; isShown && position < end; position++) {
-              const unit = from[position] ?? 0;
-              const bits = unitBits[unit] ?? 0;
-              counts += bits & counted;
-              seen |= bits;
-              to[next++] = unit;
-            }
-          }
-          if (isShown) {
-            const digits = counts & (joint - 1);
-            const mayBeNumber = (refused & spelled) !== 0 && digits >= minDigits;
-            isShown = (seen & refused) === 0 && !mayBeNumber;
-            if (isShown && kind !== null) {
-              const ends = shownEnds(kind, { length: next - at, digits, joints: counts >> 10 });
-              isShown = ends !== null;
-              const firstHidden = at + (ends?.[0] ?? 0);
-              const lastHidden = next - (ends?.[1] ?? 0);
-              for (let hidden = firstHidden; hidden < lastHidden; hidden++) to[hidden] = hiddenSign;
-            }
-            if (isShown) at = next;
-          }
-        }
-        if (!isShown) others[othersLength++] = columns[n] ?? 0;
-        to[at++] = cellEnd;
+      if (row + 1 >= rowEnds.length) {
+        rowEnds = twiceAsLong(rowEnds);
+        firstOthers = twiceAsLong(firstOthers);
       }
-      rowEnds[row] = at;
+      while (othersLength + columns.length > others.length) others = twiceAsLong(others);
+      firstOthers[row] = othersLength;
+      const isFlawed = hasFlaws && results.flaws[row] !== undefined;
+      text.makeRoom(columns.length);
+      for (let n = 0; n < columns.length; n++) {
+        const column = isFlawed ? null : (plainColumns[n] ?? null);
+        if (column === null || !text.put(column, row)) others[othersLength++] = columns[n] ?? 0;
+        text.endCell();
+      }
+      rowEnds[row] = text.length();
     }
     firstOthers[table.count] = othersLength;
-    const ends = rowEnds.subarray(0, table.count);
-    return { bytes: bytes.subarray(0, at), rowEnds: ends, others, firstOthers };
+    return { bytes: text.end(), rowEnds: rowEnds.subarray(0, table.count), others, firstOthers };
+  };
+}
+
+/** The cells of a chunk as they are shown, one behind the other. */
+interface CellText {
+  begin(loaded: LoadedChunk): void;
+  /** For so many cells. */
+  makeRoom(cells: number): void;
+  /** Puts a cell, masked where its column is; false, and nothing is put, where `showCell` has to. */
+  put(column: PlainColumn, row: number): boolean;
+  endCell(): void;
+  length(): number;
+  /** All of them, good until the next `begin`. */
+  end(): Buffer;
+}
+
+/** Results of a column, where a value is found without a text for each. All have one shape: to look at others takes long. */
+interface Answers {
+  readonly states: string;
+  readonly values: ColumnResults['values'] | null;
+  readonly stored: Buffer | undefined;
+  /** Value `n` of `stored` is from `starts[n]` to before the line end in front of `starts[n + 1]`. */
+  readonly starts: Int32Array;
+}
+
+const noStarts = new Int32Array(0);
+
+function answersOf(column: ColumnResults): Answers {
+  const { states, stored } = column;
+  if (stored === undefined) return { states, values: column.values, stored, starts: noStarts };
+  const starts = new Int32Array(states.length + 1);
+  let count = 1;
+  for (let at = 0; at < stored.length && count < starts.length; at++)
+    if (stored[at] === lineEnd) starts[count++] = at + 1;
+  // Behind the last one stands none.
+  if (count < starts.length) starts[count] = stored.length + 1;
+  return { states, values: null, stored, starts };
+}
+
+function createCellText(): CellText {
+  let bytes = Buffer.alloc(128 * 1024);
+  let at = 0;
+  let spans: ByteSpans | null = null;
+  let columns: readonly Answers[] = [];
+
+  function putResult(result: number, kind: DefinitionKind | null, row: number): boolean {
+    const answers = columns[result];
+    if (answers?.states[row] !== rowStates.ok) return false;
+    const { stored, values } = answers;
+    if (stored !== undefined) {
+      const start = answers.starts[row] ?? 0;
+      const end = (answers.starts[row + 1] ?? 0) - 1;
+      if (end < start || end - start > maxLength) return false;
+      return keep(end - start, copyUnits(stored, start, end), kind, foreign);
+    }
+    const value = values?.[row];
+    if (value === undefined) return false;
+    const text = openCleartext(value);
+    if (text.length > maxLength) return false;
+    return keep(text.length, copyText(text), kind, foreign);
+  }
+
+  function putSource({ source, kind, tokenOf }: PlainColumn, row: number): boolean {
+    if (spans === null) return false;
+    const from = spans.bytes;
+    const field = (spans.firstFields[row] ?? 0) + source;
+    if (field >= (spans.firstFields[row + 1] ?? 0)) return false;
+    let start = source === 0 ? (spans.rowStarts[row] ?? 0) : (spans.fieldEnds[field - 1] ?? 0) + 1;
+    let end = spans.fieldEnds[field] ?? 0;
+    let refused = foreign;
+    if (spans.hasQuotes && start < end && from[start] === quoteSign) {
+      if (end - start < 2 || from[end - 1] !== quoteSign) return false;
+      start += 1;
+      end -= 1;
+      refused |= quote;
+    }
+    if (kind === null && !isToken(tokenOf, row)) refused |= spelled;
+    if (end - start > maxLength) return false;
+    return keep(end - start, copyUnits(from, start, end), kind, refused);
+  }
+
+  function isToken(tokenOf: number | null, row: number): boolean {
+    const state = tokenOf === null ? undefined : columns[tokenOf]?.states[row];
+    return state === rowStates.ok || state === rowStates.matched;
+  }
+
+  /** Puts units behind `at`; returns how many digits and joints they have, and the bits of all others. */
+  function copyUnits(from: Uint8Array, start: number, end: number): number {
+    const to = bytes;
+    let next = at;
+    let counts = 0;
+    let seen = 0;
+    for (let position = start; position < end; position++) {
+      const unit = from[position] ?? 0;
+      const bits = unitBits[unit] ?? 0;
+      counts += bits & counted;
+      seen |= bits;
+      to[next++] = unit;
+    }
+    return counts | (seen & ~counted);
+  }
+
+  function copyText(text: string): number {
+    let counts = 0;
+    let seen = 0;
+    for (let position = 0; position < text.length; position++) {
+      const unit = text.charCodeAt(position);
+      const bits = unitBits[unit] ?? foreign;
+      counts += bits & counted;
+      seen |= bits;
+      bytes[at + position] = unit;
+    }
+    return counts | (seen & ~counted);
+  }
+
+  /** Keeps so many units behind `at`, of which this was found, and hides of them what a kind asks for. */
+  function keep(length: number, found: number, kind: DefinitionKind | null, refused: number): boolean {
+    const digits = found & (joint - 1);
+    const mayBeNumber = (refused & spelled) !== 0 && digits >= minDigits;
+    if ((found & refused) !== 0 || mayBeNumber) return false;
+    if (kind !== null) {
+      const joints = (found >> 10) & (joint - 1);
+      const ends = shownEnds(kind, { length, digits, joints });
+      if (ends === null) return false;
+      const lastHidden = at + length - ends[1];
+      // Of so few a call to fill takes longer.
+      for (let hidden = at + ends[0]; hidden < lastHidden; hidden++) bytes[hidden] = hiddenSign;
+    }
+    at += length;
+    return true;
+  }
+
+  return {
+    begin(loaded) {
+      spans = loaded.chunk.table.byteSpans;
+      columns = loaded.results.columns.map(answersOf);
+      at = 0;
+      bytes[at++] = cellEnd;
+    },
+    makeRoom(cells) {
+      const needed = at + cells * (maxLength + 1);
+      if (needed <= bytes.length) return;
+      const longer = Buffer.alloc(needed * 2);
+      longer.set(bytes.subarray(0, at));
+      bytes = longer;
+    },
+    put: (column, row) =>
+      column.result === null ? putSource(column, row) : putResult(column.result, column.kind, row),
+    endCell() {
+      bytes[at++] = cellEnd;
+    },
+    length: () => at,
+    end: () => bytes.subarray(0, at),
   };
 }
 

@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findRows } from '../../../../electron/batch/reading/row-spans.ts';
 import { Table } from '../../../../electron/batch/reading/table.ts';
-import type { ChunkResults } from '../../../../electron/batch/storing/results.ts';
+import {
+  encodeResults,
+  decodeResults,
+  type ChunkResults,
+} from '../../../../electron/batch/storing/results.ts';
 import { workFor } from '../../../../electron/batch/planning/plan.ts';
 import {
   countColumns,
@@ -123,7 +127,11 @@ const rowsOf = (cell: fc.Arbitrary<string>): fc.Arbitrary<Row[]> =>
 const written = (text: string, isQuoted: boolean): string =>
   isQuoted || /["\r\n,]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
-function chunkOf(rows: readonly Row[], encoding: Encoding): LoadedChunk {
+function chunkOf(
+  rows: readonly Row[],
+  encoding: Encoding,
+  read: (results: ChunkResults) => ChunkResults = (results) => results,
+): LoadedChunk {
   const text = rows
     .map(({ cells, isQuoted, isFlawed }) =>
       [...cells.map((one) => written(one, isQuoted)), ...(isFlawed ? ['more'] : [])].join(','),
@@ -150,12 +158,19 @@ function chunkOf(rows: readonly Row[], encoding: Encoding): LoadedChunk {
     ],
   };
   const range = { start: { offset: 0, row: 1 }, end: { offset: bytes.length, row: table.count + 1 } };
-  return { chunk: { ...range, crc: 0, table, above: null, flaws: new Map(), typed: new Set() }, results };
+  return {
+    chunk: { ...range, crc: 0, table, above: null, flaws: new Map(), typed: new Set() },
+    results: read(results),
+  };
 }
 
 const chunk = fc
-  .tuple(fc.oneof(rowsOf(cell), rowsOf(plainCell)), fc.constantFrom<Encoding>('utf-8', 'utf-8', 'utf-16le'))
-  .map(([rows, encoding]) => ({ rows, loaded: chunkOf(rows, encoding) }));
+  .tuple(
+    fc.oneof(rowsOf(cell), rowsOf(plainCell)),
+    fc.constantFrom<Encoding>('utf-8', 'utf-8', 'utf-16le'),
+    fc.constantFrom(undefined, (results: ChunkResults) => decodeResults(encodeResults(results))),
+  )
+  .map(([rows, encoding, read]) => ({ rows, loaded: chunkOf(rows, encoding, read) }));
 
 const asked = fc.oneof(
   fc.string({ minLength: 1, maxLength: 3 }),
