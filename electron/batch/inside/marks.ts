@@ -108,21 +108,32 @@ export function putTokens(
   values: readonly InsideValue[],
   { tokens, marks }: { readonly tokens: readonly string[]; readonly marks: Marks },
 ): Outcome<string> {
+  const lengths: number[] = [];
   const marked = replaceSpans(text, values, ({ kind, form }, at) => {
     const shown = form === '' ? '' : ` ${form}${formEnd}`;
-    return `${marks.open}${kind}${shown}:${tokens[at] ?? ''}${marks.close}`;
+    const mark = `${marks.open}${kind}${shown}:${tokens[at] ?? ''}${marks.close}`;
+    lengths.push(mark.length);
+    return mark;
   });
   if (marked === null) return failed('value.mark-broken');
   // What can't be found again, or would not come back as it was, would be lost.
   const again = findTokens(marked, marks);
-  const isFound =
-    again.ok &&
-    again.value.length === values.length &&
-    again.value.every(({ sent, kind }, at) => sent === tokens[at] && kind === values[at]?.kind);
-  if (!isFound) return failed('value.mark-broken');
-  const cleartexts = values.map(({ sent }) => sent);
-  const back = putCleartext(marked, again.value, cleartexts);
-  return back.ok && back.value === text ? done(marked) : failed('value.mark-broken');
+  if (!again.ok || again.value.length !== values.length) return failed('value.mark-broken');
+  /** How much further a place is in the marked text. */
+  let shift = 0;
+  const isFound = again.value.every(({ from, to, sent, kind, form }, at) => {
+    const value = values[at];
+    const length = lengths[at] ?? 0;
+    if (value === undefined || from !== value.from + shift || to !== from + length) return false;
+    shift += length - (value.to - value.from);
+    // Where each mark stands as it was put, the text between them is the same.
+    return (
+      sent === tokens[at] &&
+      kind === value.kind &&
+      writeForm({ bare: value.sent, form }) === text.slice(value.from, value.to)
+    );
+  });
+  return isFound ? done(marked) : failed('value.mark-broken');
 }
 
 /** The text with each value as it stood in place of its mark. Failure: value.mark-broken, where a form is not of its value. */

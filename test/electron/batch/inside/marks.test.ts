@@ -109,6 +109,17 @@ describe('values inside a text', () => {
     },
   );
 
+  it.each([
+    { sent: '4111111111111111', form: '4-4-4 4' },
+    { sent: '4111111111111111', form: '' },
+    { sent: '4111111111111112', form: '4-4-4-4' },
+  ])('are left where one would not come back as it was: $sent as $form', (said) => {
+    const text = 'paid with 4111-1111-1111-1111';
+    const values = valueOf(cleartextIn(text)).map((value) => ({ ...value, ...said }));
+    const options = { tokens: ['T1'], marks: usualMarks };
+    expect(codeOf(putTokens(text, values, options))).toBe('value.mark-broken');
+  });
+
   it('refuse a form that is not of so many characters', () => {
     const tokens = valueOf(findTokens('[[card 4-4-4-4 token:T1]]', usualMarks));
     expect(codeOf(putCleartext('[[card 4-4-4-4 token:T1]]', tokens, ['411111111111111']))).toBe(
