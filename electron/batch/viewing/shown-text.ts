@@ -317,7 +317,7 @@ function createKeptText(view: View, columns: readonly number[]): ShownTextMaker 
     to[0] = cellEnd;
     to[length + 1] = cellEnd;
     const shift = 1 - from;
-    const original = spans.bytes.subarray(from, from + length) as Buffer;
+    const original = spans.bytes.subarray(from, from + length);
     const isPlain = isAscii(original) && rareSigns.every((sign) => !original.includes(sign));
     const hasFlaws = Object.keys(results.flaws).length > 0;
     let othersLength = 0;
