@@ -591,6 +591,27 @@ describe('the table of a run', () => {
     expect(table.share).toBeNull();
   });
 
+  it('says of a profile that a person stopped that it was, and counts it again when asked', async () => {
+    let isStopped = true;
+    const { table } = await opened(
+      {},
+      {
+        answers: {
+          'batch.profile': () =>
+            isStopped
+              ? { ok: false, failure: { code: 'service.cancelled' } }
+              : { ok: false, failure: { code: 'file.gone' } },
+        },
+      },
+    );
+    await table.loadProfile(1);
+    expect(table.isProfileStopped).toBe(true);
+    expect(table.failure).toBeNull();
+    isStopped = false;
+    await table.loadProfile(1);
+    expect(table.isProfileStopped).toBe(false);
+  });
+
   it('stops a look at all rows, and keeps the rows that are shown with their filter and order', async () => {
     const ended = Promise.withResolvers<null>();
     let isSlow = false;

@@ -61,7 +61,10 @@ export class ResultsTable {
   failure = $state.raw<Failure | null>(null);
   /** Of the column asked for last. */
   profile = $state.raw<ColumnProfile | null>(null);
+  /** The last one asked for was ended by a person. */
+  isProfileStopped = $state(false);
   #fitted = $state.raw<ReadonlyMap<number, Pick<GridColumn, 'width' | 'end'>>>(new Map());
+  #profiles = 0;
   readonly #stopListening: () => void;
   /** The rows asked for last; shown once they are here. */
   #latest: RowPages<TableRow> | null = null;
@@ -266,10 +269,15 @@ export class ResultsTable {
 
   /** Main counts it anew at each call: a job that runs on has other figures a moment later. */
   async loadProfile(column: number): Promise<void> {
+    const call = ++this.#profiles;
+    this.isProfileStopped = false;
     const outcome = await this.#api.call('batch.profile', { jobId: this.#jobId, column });
+    // One of another column took its place.
+    if (call !== this.#profiles) return;
     this.share = null;
     if (outcome.ok) this.profile = outcome.value;
-    else if (outcome.failure.code !== 'service.cancelled') this.failure = outcome.failure;
+    else if (outcome.failure.code === 'service.cancelled') this.isProfileStopped = true;
+    else this.failure = outcome.failure;
   }
 
   /** Rows of a job that ran on, and the widths of a table that was empty until now. */
