@@ -241,7 +241,7 @@ export function withoutPending(
   const flawsNow = [...flaws].filter(([row]) => rows.has(row));
   const flawed = Object.fromEntries<FailureCode>([...without(results.flaws), ...flawsNow]);
   const { places: _, ...others } = results;
-  const columns = results.columns.map(({ stored: _stored, ...column }): ColumnResults => {
+  const columns = results.columns.map((column): ColumnResults => {
     const states = Array.from(column.states);
     const values = [...column.values];
     for (const row of rows) {
@@ -249,7 +249,8 @@ export function withoutPending(
       values[row] = cleartext('mend.pending' satisfies FailureCode);
     }
     const reasons = Object.fromEntries(without(column.reasons));
-    return { ...column, states: states.join(''), values, reasons };
+    const { requests, sizes } = column;
+    return { states: states.join(''), values, requests, reasons, ...(sizes !== undefined && { sizes }) };
   });
   return { ...others, flaws: flawed, columns };
 }
@@ -304,25 +305,42 @@ type StoredResults = [
   [string, Cleartext[] | number, [number, string][], Record<number, string>?, number[]?][],
 ];
 
-/** Values become texts when somebody asks for them. A record of an earlier version is nothing but JSON. */
+/** A class, so that all have one shape: a getter of its own would slow down whoever goes through many. */
+class StoredColumn implements ColumnResults {
+  readonly states: string;
+  readonly requests: ColumnResults['requests'];
+  readonly reasons: ColumnResults['reasons'];
+  readonly stored: Buffer;
+  readonly sizes?: readonly number[];
+  #values: readonly Cleartext[] | null = null;
+
+  constructor([states, , requests, reasons = {}, sizes]: StoredResults[2][number], stored: Buffer) {
+    this.states = states;
+    this.requests = requests;
+    this.reasons = reasons;
+    this.stored = stored;
+    if (sizes !== undefined) this.sizes = sizes;
+  }
+
+  /** They become texts when somebody asks for them. */
+  get values(): readonly Cleartext[] {
+    return (this.#values ??= this.stored.toString().split(lineEnd).map(cleartext));
+  }
+}
+
+/** A record of an earlier version is nothing but JSON. */
 export function decodeResults(bytes: Buffer): ChunkResults {
   const headEnd = bytes.indexOf(lineEnd);
   const head = headEnd < 0 ? bytes : bytes.subarray(0, headEnd);
   const [states, flaws, heads] = JSON.parse(head.toString()) as StoredResults;
   let at = head.length + 1;
-  const columns = heads.map(([cells, values, requests, reasons = {}, sizes]): ColumnResults => {
-    const others = { states: cells, requests, reasons, ...(sizes !== undefined && { sizes }) };
-    if (typeof values !== 'number') return { ...others, values };
-    const stored = bytes.subarray(at, at + values);
+  const columns = heads.map((column): ColumnResults => {
+    const [cells, values, requests, reasons = {}, sizes] = column;
+    if (typeof values !== 'number')
+      return { states: cells, values, requests, reasons, ...(sizes !== undefined && { sizes }) };
+    const from = at;
     at += values;
-    let split: readonly Cleartext[] | null = null;
-    return {
-      ...others,
-      stored,
-      get values() {
-        return (split ??= stored.toString().split(lineEnd).map(cleartext));
-      },
-    };
+    return new StoredColumn(column, bytes.subarray(from, at));
   });
   return { states, flaws, columns, ...(at < bytes.length && { places: bytes.subarray(at) }) };
 }
