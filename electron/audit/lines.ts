@@ -171,7 +171,10 @@ interface FoundLine {
 }
 
 /** The lines of a file in order, with one block in memory at a time. */
-export async function* linesForward(file: string): AsyncGenerator<FoundLine> {
+export async function* linesForward(
+  file: string,
+  onBytes: (bytes: Buffer) => void = () => undefined,
+): AsyncGenerator<FoundLine> {
   const handle = await fs.open(file, 'r');
   try {
     let rest = Buffer.alloc(0);
@@ -179,6 +182,7 @@ export async function* linesForward(file: string): AsyncGenerator<FoundLine> {
     for (;;) {
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(blockSize), 0, blockSize, null);
       if (bytesRead === 0) break;
+      onBytes(buffer.subarray(0, bytesRead));
       const block = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
       let start = 0;
       for (let at = block.indexOf(newline); at !== -1; at = block.indexOf(newline, start)) {

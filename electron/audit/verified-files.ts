@@ -1,8 +1,12 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
+import { readSmallFile } from '../storage/read-small-file.ts';
 import { hmac } from './lines.ts';
 import type { SegmentReport, VerifiedFiles } from './verify.ts';
+
+/** Of tens of thousands of files. */
+const maxFileBytes = 16 * 1024 * 1024;
 
 interface SignedReport {
   readonly sha256: string;
@@ -25,7 +29,8 @@ export function createVerifiedFiles(file: string, key: Uint8Array): VerifiedFile
     hmac(key, `verified ${sha256} ${JSON.stringify(report)}`);
 
   async function load(): Promise<void> {
-    const text = await fs.readFile(file, 'utf8').catch(() => '');
+    const found = await readSmallFile(file, { maxBytes: maxFileBytes });
+    const text = found.kind === 'read' ? found.bytes.toString() : '';
     for (const line of text.split('\n').filter((one) => one !== '')) {
       try {
         const { sha256, report, mac } = JSON.parse(line) as SignedReport;

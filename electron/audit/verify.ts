@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import fs from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import type { ChainPosition } from './checkpoint.ts';
 import {
   readLine,
@@ -38,14 +39,19 @@ interface VerifierKey {
   readonly id: string;
 }
 
-async function verifySegment(file: string, segment: number, key: VerifierKey): Promise<SegmentReport> {
+async function verifySegment(
+  file: string,
+  segment: number,
+  key: VerifierKey,
+  onBytes?: (bytes: Buffer) => void,
+): Promise<SegmentReport> {
   let head: SegmentLine | null = null;
   let foreign = false;
   let report = { entries: 0, last: 0, mac: '', size: 0 };
   let broken: number | null = null;
   let tail = 0;
 
-  for await (const { bytes, end, whole } of linesForward(file)) {
+  for await (const { bytes, end, whole } of linesForward(file, onBytes)) {
     if (!whole) {
       tail = end - report.size;
       if (bytes.length !== tail) broken = report.last + 1;
@@ -123,13 +129,11 @@ export function createLogVerifier(
     if (verified === null) return verifySegment(file, segment, key);
     const known = await verified.reportOf(segment, await sha256(file));
     if (known !== null) return known;
-    const version = fileVersion(file);
-    const report = await verifySegment(file, segment, key);
+    // Of the very bytes that are verified: read a second time they may be others, whatever the file's times say.
+    const hash = createHash('sha256');
+    const report = await verifySegment(file, segment, key, (bytes) => hash.update(bytes));
     const isWhole = report.head !== null && !report.foreign && report.broken === null && report.tail === 0;
-    if (!isWhole) return report;
-    const sum = await sha256(file);
-    // The same bytes were verified and summed: the time of a file's last change can't be set back.
-    if (version !== null && fileVersion(file) === version) verified.add(report, sum);
+    if (isWhole) verified.add(report, hash.digest('hex'));
     return report;
   }
 
@@ -235,8 +239,9 @@ async function reachesCheckpoint({
   return false;
 }
 
+/** Of a file of any size. Rejects with the system's error. */
 export async function sha256(file: string): Promise<string> {
-  return createHash('sha256')
-    .update(await fs.readFile(file))
-    .digest('hex');
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
 }

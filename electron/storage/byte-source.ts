@@ -114,7 +114,7 @@ export function readAhead(read: ReadBytes, size: number): ReadBytes {
         return done(null);
       }
     }
-    const more = await read(offset, Math.min(Math.max(count, blockBytes), size - offset));
+    const more = await read(offset, Math.max(0, Math.min(Math.max(count, blockBytes), size - offset)));
     if (!more.ok) return more;
     hold(offset, more.value);
     return done(null);

@@ -37,13 +37,15 @@ export async function withChunks<T>(
   if (!source.ok) return source;
   try {
     const { identity, mended, pending, typed } = source.value;
+    // As they were when the reader was made: of a second try the record lies behind all that it reads.
+    const entries = [...store.entries];
     const loader =
       (
         read: ByteSource['read'],
         readResults: (entry: JournalEntry, index: number) => ReturnType<ReadRecord>,
       ) =>
       async (index: number, { withResults, columns }: Needed): Promise<Outcome<LoadedChunk>> => {
-        const entry = store.entries[index];
+        const entry = entries[index];
         if (entry === undefined) return failed('job.damaged');
         const hasFlaws = Object.keys(entry.counts.codes).some((code) => code.startsWith('row.'));
         const maxFields = hasFlaws ? undefined : columns;
@@ -63,7 +65,7 @@ export async function withChunks<T>(
       };
     const read: ByteSource['read'] = (offset, length) => source.value.read(offset, length);
     const rows: JobRows = {
-      entries: store.entries,
+      entries,
       version: store.tally,
       isRunning: job.busy,
       view: viewOf(job),

@@ -142,8 +142,8 @@ export type ReadRecord = (entry: JournalEntry) => Promise<Outcome<ChunkResults>>
 /** With `end`, where the last record ends, records are read in large blocks: for callers that read many in order. */
 export function createRecordReader(records: FileHandle, cipher: RecordCipher, end?: number): ReadRecord {
   async function readBytes(offset: number, length: number): Promise<Outcome<Buffer>> {
-    const bytes = Buffer.allocUnsafe(length);
     try {
+      const bytes = Buffer.allocUnsafe(length);
       const { bytesRead } = await records.read(bytes, 0, length, offset);
       return bytesRead < length ? failed('job.damaged') : done(bytes);
     } catch {

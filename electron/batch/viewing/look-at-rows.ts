@@ -35,6 +35,8 @@ export async function lookAtRows(
     if (!loaded.ok) return loaded;
     if (signal.aborted) return failed('service.cancelled');
     next = chunk + 1 < length ? loadNext(chunk + 1, needed) : null;
+    // Of a failure it is told below: meanwhile nobody waits for it.
+    next?.catch(() => undefined);
     for (let index = 0; index < loaded.value.chunk.table.count; index++) {
       visit(loaded.value, index);
       if (index % 32 === 0 && turn.isOver()) await turn.next();
