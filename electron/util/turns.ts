@@ -27,14 +27,29 @@ export async function beforeOthers<T>(act: () => Promise<T>): Promise<T> {
 /** So long a piece takes that is as long as its time. */
 const maxPieceMs = 8;
 
+/** Of the time, so much at most does work stand, so that it goes on whoever asks for values without a pause. */
+const standingShare = 0.5;
+const maxCreditMs = 2 * maxStandsMs;
+let credit = maxCreditMs;
+let creditedAt = performance.now();
+
+function earnCredit(): number {
+  const now = performance.now();
+  credit = Math.min(maxCreditMs, credit + (now - creditedAt) * standingShare);
+  creditedAt = now;
+  return credit;
+}
+
 /**
  * Between two pieces of long work: all others of this thread have their turn. A piece takes 25 ms at most where its size can
  * be chosen. Acts that begin meanwhile are not waited for, so that no row of them keeps the work from going on.
  */
 export async function yieldToOthers(): Promise<void> {
   await nextTurn();
-  if (firstActs.size === 0) return;
+  if (firstActs.size === 0 || earnCredit() <= 0) return;
+  const from = performance.now();
   await Promise.all(firstActs);
+  credit -= performance.now() - from;
   // The act ended within a turn of its own.
   await nextTurn();
 }

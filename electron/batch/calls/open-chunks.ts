@@ -2,11 +2,10 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
 import { readChunk } from '../reading/read-rows.ts';
 import type { JobSource } from '../running/job-source.ts';
-import type { BatchJob } from '../running/job.ts';
+import type { BatchJob, JobResults } from '../running/job.ts';
 import { maskedColumnsOf } from '../storing/job-files.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ReadRecord } from '../storing/records.ts';
-import type { ResultStore } from '../storing/result-store.ts';
 import { withoutPending, type ChunkResults } from '../storing/results.ts';
 import type { JobRows } from '../viewing/look-at-rows.ts';
 import type { LoadedChunk, Needed, View } from '../viewing/result-rows.ts';
@@ -21,7 +20,7 @@ const noResults: ChunkResults = { states: '', flaws: {}, columns: [] };
 
 export interface OpenChunks {
   readonly rows: JobRows;
-  readonly store: ResultStore;
+  readonly store: JobResults;
   readonly source: JobSource;
 }
 
@@ -30,22 +29,21 @@ export async function withChunks<T>(
   job: BatchJob,
   act: (chunks: OpenChunks) => Promise<Outcome<T>>,
 ): Promise<Outcome<T>> {
-  const opened = await job.openStore();
+  const opened = await job.openResults();
   if (!opened.ok) return opened;
   const store = opened.value;
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    const { identity, mended, pending, typed } = source.value;
-    // As they were when the reader was made: of a second try the record lies behind all that it reads.
-    const entries = [...store.entries];
+    const { identity } = source.value;
+    const { mended, pending, typed } = store.corrected;
     const loader =
       (
         read: ByteSource['read'],
         readResults: (entry: JournalEntry, index: number) => ReturnType<ReadRecord>,
       ) =>
       async (index: number, { withResults, columns }: Needed): Promise<Outcome<LoadedChunk>> => {
-        const entry = entries[index];
+        const entry = store.entries[index];
         if (entry === undefined) return failed('job.damaged');
         const hasFlaws = Object.keys(entry.counts.codes).some((code) => code.startsWith('row.'));
         const maxFields = hasFlaws ? undefined : columns;
@@ -65,14 +63,14 @@ export async function withChunks<T>(
       };
     const read: ByteSource['read'] = (offset, length) => source.value.read(offset, length);
     const rows: JobRows = {
-      entries,
+      entries: store.entries,
       version: store.tally,
       isRunning: job.busy,
       view: viewOf(job),
       load: loader(read, (_, index) => store.read(index)),
       loadNext: loader(readAhead(read, identity.size), store.createSequentialReader()),
     };
-    return await act({ rows, store, source: source.value });
+    return await act({ rows, store, source: { ...source.value, ...store.corrected } });
   } finally {
     await source.value.close();
   }

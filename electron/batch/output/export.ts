@@ -24,7 +24,7 @@ import { codecOf } from '../reading/encodings.ts';
 import { readAbove, readBelow, type Format } from '../reading/read-rows.ts';
 import { rowKindOf } from '../reading/row-spans.ts';
 import { sheetRows } from '../../parsing/workbook/sheet.ts';
-import type { BatchJob } from '../running/job.ts';
+import type { BatchJob, JobResults } from '../running/job.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import type { ResultStore } from '../storing/result-store.ts';
 import type { CleartextAct } from '../../privacy/act.ts';
@@ -90,7 +90,7 @@ export async function exportJob(
   const { spec } = job;
   const { scryptCost } = options;
   if (job.busy) return failed('job.busy');
-  const opened = await job.openStore();
+  const opened = await job.openResults();
   if (!opened.ok) return opened;
   const store = opened.value;
   const { valueless } = job.view();
@@ -151,14 +151,19 @@ export async function checkExport(
   { signal, ...asked }: ExportContent & { readonly signal: AbortSignal },
 ): Promise<Outcome<Remaining | null>> {
   if (job.busy) return failed('job.busy');
-  const opened = await job.openStore();
+  const opened = await job.openResults();
   if (!opened.ok) return opened;
   const choice = { ...asked, content: contentOf(asked, job.work) };
   if (holdsCleartext(choice)) return done(null);
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    return await checks.look({ job, store: opened.value, source: source.value }, choice, signal);
+    const { corrected } = opened.value;
+    return await checks.look(
+      { job, store: opened.value, source: { ...source.value, ...corrected } },
+      choice,
+      signal,
+    );
   } finally {
     await source.value.close();
   }
@@ -369,7 +374,7 @@ interface WriteExportOptions extends Pick<ExportOptions, 'signal' | 'report' | '
   /** As many as were asked for when it began. */
   readonly mostRows: number;
   readonly job: BatchJob;
-  readonly store: ResultStore;
+  readonly store: JobResults;
   readonly choice: ExportRequest;
   readonly target: string;
   readonly scryptCost: number | undefined;
@@ -386,7 +391,7 @@ async function writeExport(options: WriteExportOptions): Promise<Outcome<Written
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    const rows = { ...options, source: source.value };
+    const rows = { ...options, source: { ...source.value, ...store.corrected } };
     const writeAll = (withError: boolean) =>
       writeFile(options, (file) => writeRows({ ...rows, file, withError }));
     const written = await writeAll(store.tally.failed > 0 && showsFailed(choice));
@@ -411,8 +416,6 @@ async function writeResultsAlone(
   options: WriteExportOptions,
 ): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
   const { job, store, choice } = options;
-  const mended = await job.readMended();
-  if (!mended.ok) return mended;
   const alone = createResultsAlone(job.spec.format, job.work);
   const { format, work, above } = alone;
   const output = createOutput(choice, format);
@@ -421,7 +424,7 @@ async function writeResultsAlone(
   const rows = createOutputRows({ format, work, choice, withError: true, output, leaks });
   const join = {
     alone,
-    mended: mended.value,
+    pending: store.corrected.pending,
     read: store.createSequentialReader(),
     rows,
     output,

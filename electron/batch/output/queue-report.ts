@@ -80,12 +80,12 @@ export async function reportOf(
 }
 
 async function leftOf(job: BatchJob): Promise<Outcome<number | null>> {
-  const store = await job.openStore();
+  const store = await job.openResults();
   if (!store.ok) return store;
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    const open = { job, store: store.value, source: source.value };
+    const open = { job, store: store.value, source: { ...source.value, ...store.value.corrected } };
     return await oldTokensLeft(open, new AbortController().signal);
   } finally {
     await source.value.close();

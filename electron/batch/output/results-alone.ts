@@ -61,7 +61,7 @@ function tableOf(format: Format, rows: readonly (readonly string[])[]): Table {
 
 interface JoinResults {
   readonly alone: ResultsAlone;
-  readonly mended: Pick<MendedRows, 'pending'>;
+  readonly pending: MendedRows['pending'];
   readonly read: ReturnType<ResultStore['createSequentialReader']>;
   readonly rows: Pick<OutputRows, 'write'>;
   readonly output: RowOutput;
@@ -69,7 +69,7 @@ interface JoinResults {
 
 /** As `joinRows`, without the source. Failures: job.damaged. */
 export async function joinResults(
-  { alone: { format, work }, mended, read, rows, output }: JoinResults,
+  { alone: { format, work }, pending, read, rows, output }: JoinResults,
   entries: readonly JournalEntry[],
 ): Promise<Outcome<{ bytes: Buffer; rows: number }>> {
   let written = 0;
@@ -90,7 +90,7 @@ export async function joinResults(
       flaws: new Map(),
       typed: new Set(),
     };
-    const known = withoutPending(results.value, { firstRow: start.row, flaws: chunk.flaws }, mended.pending);
+    const known = withoutPending(results.value, { firstRow: start.row, flaws: chunk.flaws }, pending);
     for (let index = 0; index < count; index++) if (rows.write(chunk, known, index)) written += 1;
   }
   return done({ bytes: output.take(), rows: written });

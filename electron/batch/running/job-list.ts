@@ -199,11 +199,12 @@ export function createJobList(options: JobListOptions): JobList {
           copy === null ? Promise.resolve(done(null)) : copy.linkTo(join(unfinished, copyName)),
       });
       if (!created.ok) return created;
+      await prepareColumns(spec.columns);
+      // Nothing is waited for from here on: a job that is listed after the last look would run on.
       if (closed) {
         await rm(folder, { recursive: true, force: true }).catch(() => undefined);
         return failed('job.busy');
       }
-      await prepareColumns(spec.columns);
       const job = new BatchJob(options, folder, spec, {
         ...initialState,
         total: draft.counted?.rows ?? null,

@@ -17,7 +17,7 @@ import {
 } from '../storing/job-files.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
 import type { MendedRows } from '../storing/mended-rows.ts';
-import { indexOfRow, type Commit, type ResultStore } from '../storing/result-store.ts';
+import { indexOfRow, type Commit, type ResultStore, type StoredResults } from '../storing/result-store.ts';
 import type { ChunkResults, RetriedCode } from '../storing/results.ts';
 import { brakeWindow, chooseCanary, showCanary, type Braked } from './brake.ts';
 import { JobRecord } from './job-record.ts';
@@ -59,6 +59,12 @@ interface StartOptions {
 /** The rows themselves: a second person approves what is sent. */
 const correctedRows = (merged: MendedRows | undefined): unknown =>
   [...(merged?.rows ?? [])].map(([row, bytes]) => [row, bytes.toString('base64')]);
+
+/** See `BatchJob.openResults`. */
+export interface JobResults extends StoredResults {
+  /** To be put in place of what the source says of them. */
+  readonly corrected: Pick<JobSource, 'mended' | 'typed' | 'pending'>;
+}
 
 /** One batch job from start to discard, over any number of runs and processes. */
 export class BatchJob {
@@ -135,6 +141,19 @@ export class BatchJob {
   /** See `JobStore`. */
   openStore(): Promise<Outcome<ResultStore>> {
     return this.#record.files.openStore();
+  }
+
+  /**
+   * Its results and corrected rows as they are at this moment. Whoever reads many of them reads these: a run that begins
+   * meanwhile would put a new result beside an old value, or an old one beside a new value. Failures: as of `JobStore`.
+   */
+  async openResults(): Promise<Outcome<JobResults>> {
+    const opened = await this.openStore();
+    if (!opened.ok) return opened;
+    const corrected = await this.readMended();
+    if (!corrected.ok) return corrected;
+    const { rows: mended, typed, pending } = corrected.value;
+    return done({ ...opened.value.snapshot(), corrected: { mended, typed, pending: new Set(pending) } });
   }
 
   /** See `createSourceOpener`. */

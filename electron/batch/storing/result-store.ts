@@ -35,11 +35,16 @@ export interface ResultStore {
   read(index: number): Promise<Outcome<ChunkResults>>;
   /** For reading many chunks in order. */
   createSequentialReader(): ReadRecord;
+  /** What is there now: of a second try the records are written behind the earlier ones, which stay. */
+  snapshot(): StoredResults;
   /** Resolves when everything committed is synced or has failed; it is synced at once. */
   settled(): Promise<void>;
   /** After `settled`, closes the files and releases the lock. */
   close(): Promise<void>;
 }
+
+/** Results that no run changes any more. */
+export type StoredResults = Pick<ResultStore, 'entries' | 'tally' | 'read' | 'createSequentialReader'>;
 
 /** A sync takes long, and protects against a power cut only. */
 const syncEveryMs = 50;
@@ -162,6 +167,19 @@ export async function openResultStore(folder: string, cipher: RecordCipher): Pro
     entries[entry.chunk] = entry;
   }
 
+  const readersOf = (
+    some: readonly JournalEntry[],
+  ): Pick<ResultStore, 'read' | 'createSequentialReader'> => ({
+    read(index) {
+      const entry = some[index];
+      return entry === undefined ? Promise.resolve(failed('job.damaged')) : readRecord(entry);
+    },
+    createSequentialReader() {
+      const end = some.reduce((last, { offset, length }) => Math.max(last, offset + length), 0);
+      return createRecordReader(records, cipher, end);
+    },
+  });
+
   async function settled(): Promise<void> {
     await writing;
     syncNow();
@@ -183,13 +201,10 @@ export async function openResultStore(folder: string, cipher: RecordCipher): Pro
       writing ??= writeUnwritten();
       return { written: written.promise, synced: synced.promise };
     },
-    read(index) {
-      const entry = entries[index];
-      return entry === undefined ? Promise.resolve(failed('job.damaged')) : readRecord(entry);
-    },
-    createSequentialReader() {
-      const end = entries.reduce((last, { offset, length }) => Math.max(last, offset + length), 0);
-      return createRecordReader(records, cipher, end);
+    ...readersOf(entries),
+    snapshot() {
+      const now = [...entries];
+      return { entries: now, tally, ...readersOf(now) };
     },
     settled,
     async close() {

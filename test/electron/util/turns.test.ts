@@ -48,3 +48,23 @@ test('acts that begin while work stands do not keep it from going on', async () 
   second.resolve(undefined);
   await Promise.all(acts);
 });
+
+test('work goes on half of the time, whoever asks for values without a pause', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { promise: answer, resolve } = Promise.withResolvers<undefined>();
+  const acts: Promise<undefined>[] = [];
+  let stood = 0;
+  for (let turn = 0; turn < 40; turn++) {
+    acts.push(beforeOthers(() => answer));
+    let goesOn = false;
+    const work = yieldToOthers().then(() => (goesOn = true));
+    for (let wait = 0; wait < 3; wait++) await nextTurn();
+    stood += goesOn ? 0 : 1;
+    vi.advanceTimersByTime(250);
+    await work;
+  }
+  expect(stood).toBeGreaterThan(15);
+  expect(stood).toBeLessThan(26);
+  resolve(undefined);
+  await Promise.all(acts);
+});
