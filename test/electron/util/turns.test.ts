@@ -51,6 +51,7 @@ test('acts that begin while work stands do not keep it from going on', async () 
 
 test('work goes on half of the time, whoever asks for values without a pause', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  vi.advanceTimersByTime(1_000_000);
   const { promise: answer, resolve } = Promise.withResolvers<undefined>();
   const acts: Promise<undefined>[] = [];
   let stood = 0;

@@ -411,7 +411,7 @@ it('as a workbook of more rows than a sheet has is refused before a file is chos
   const job = {
     ...{ busy: false, spec: {}, work: [] },
     view: () => ({ valueless: [] }),
-    openStore: () => Promise.resolve({ ok: true, value: { tally } }),
+    openResults: () => Promise.resolve({ ok: true, value: { tally } }),
   };
   const asked = { ...plainExport, content: 'tokens', rows: 'all', format: 'workbook', shownRows: undefined };
   const nothingElse = {} as never;
