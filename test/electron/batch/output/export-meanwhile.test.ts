@@ -33,12 +33,13 @@ it('is of the results as they were when it began, whatever a second try makes of
     const sourceId = await app.open(await app.write('in.csv', `id,tok,x\n${rows.join('')}`));
     const job = await app.run(sourceId, planOf([detokenize(1, { definition: 'text' })]));
     refuses = false;
-    let retry: Promise<unknown> | null = null;
+    const retries: Promise<unknown>[] = [];
     app.onExporting = () => {
-      retry ??= app.batch['batch.retry']({ jobId: job.jobId, code: 'service.element-refused', grounds });
+      if (retries.length > 0) return;
+      retries.push(app.batch['batch.retry']({ jobId: job.jobId, code: 'service.element-refused', grounds }));
     };
     const exported = await app.batch['batch.export']({ ...plainExport, safety: 'source', jobId: job.jobId });
-    expect(await retry).toMatchObject({ ok: true });
+    expect(await Promise.all(retries)).toMatchObject([{ ok: true }]);
     const file = await readFile(join(app.folder, valueOf(exported)?.name ?? ''), 'latin1');
     expect(file.match(/,<tok\d+>,/g)).toHaveLength(18_000);
     expect(file.match(/,tok\d+,/g)).toHaveLength(2_000);
