@@ -76,6 +76,8 @@ export function createRetention({
 
   return {
     start() {
+      // An app that was closed at once: what it does at a start may end behind its close.
+      if (closed) return Promise.resolve();
       again();
       return lookInTurn();
     },
