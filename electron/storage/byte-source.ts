@@ -103,30 +103,27 @@ export function readAhead(read: ReadBytes, size: number): ReadBytes {
     next = end < size ? read(end, Math.min(blockBytes, size - end)) : null;
   }
 
-  async function load(offset: number, count: number): Promise<Outcome<null>> {
+  return async (offset, length) => {
+    const count = Math.max(0, Math.min(length, size - offset));
     const end = start + block.length;
+    if (offset >= start && offset + count <= end)
+      return done(block.subarray(offset - start, offset - start + count));
     if (next !== null && offset >= start && offset <= end) {
       const more = await next;
       if (!more.ok) return more;
       const left = block.subarray(offset - start);
-      if (left.length + more.value.length >= count) {
-        hold(offset, left.length === 0 ? more.value : Buffer.concat([left, more.value]));
-        return done(null);
+      const needed = count - left.length;
+      if (more.value.length >= needed) {
+        hold(end, more.value);
+        // Of two blocks no more is copied than was asked for.
+        const rest = more.value.subarray(0, needed);
+        return done(left.length === 0 ? rest : Buffer.concat([left, rest]));
       }
     }
     const more = await read(offset, Math.max(0, Math.min(Math.max(count, blockBytes), size - offset)));
     if (!more.ok) return more;
     hold(offset, more.value);
-    return done(null);
-  }
-
-  return async (offset, length) => {
-    const count = Math.max(0, Math.min(length, size - offset));
-    if (offset < start || offset + count > start + block.length) {
-      const loaded = await load(offset, count);
-      if (!loaded.ok) return loaded;
-    }
-    return done(block.subarray(offset - start, offset - start + count));
+    return done(block.subarray(0, count));
   };
 }
 

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { done, failed } from '../../../electron/contract/errors.ts';
+import { readAhead } from '../../../electron/storage/byte-source.ts';
+
+const bytes = randomBytes(1_700_000);
+const readBytes = (offset: number, length: number) =>
+  Promise.resolve(done(bytes.subarray(offset, offset + length)));
+
+it('gives the bytes that were asked for, in whatever pieces, in order, once more or out of order', async () => {
+  const piece = fc.record({
+    length: fc.oneof(fc.nat(100_000), fc.nat(900_000)),
+    move: fc.constantFrom('on', 'on', 'on', 'on', 'again', 'back', 'skip'),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 40 }), async (pieces) => {
+      const read = readAhead(readBytes, bytes.length);
+      let at = 0;
+      for (const { length, move } of pieces) {
+        if (move === 'back') at = Math.max(0, at - 300_000);
+        if (move === 'skip') at = Math.min(bytes.length, at + 700_000);
+        const found = await read(at, length);
+        expect(found.ok && found.value.equals(bytes.subarray(at, at + length))).toBe(true);
+        if (move !== 'again') at = Math.min(bytes.length, at + length);
+      }
+    }),
+  );
+});
+
+it('fails where the block that was read ahead could not be read', async () => {
+  let reads = 0;
+  const read = readAhead(
+    (offset, length) =>
+      reads++ === 1 ? Promise.resolve(failed('file.unreadable')) : readBytes(offset, length),
+    bytes.length,
+  );
+  expect(await read(0, 1_000)).toMatchObject({ ok: true });
+  expect(await read(1_000, 1_000)).toMatchObject({ ok: true });
+  expect(await read(512 * 1024 - 10, 1_000)).toMatchObject({
+    ok: false,
+    failure: { code: 'file.unreadable' },
+  });
+});
