@@ -2,7 +2,7 @@ import path from 'node:path';
 import { createRunningBatches } from '../batch/running/notify.ts';
 import { loadTransport } from '../connections/clients.ts';
 import type { CallName, EventName, EventPayload } from '../contract/calls.ts';
-import { failed } from '../contract/errors.ts';
+import { failed, type Outcome } from '../contract/errors.ts';
 import { builtInId } from '../contract/models/connection.ts';
 import { createEventSender, createRouter } from '../ipc/router.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -28,6 +28,8 @@ export interface App {
   /** How many batches run. */
   running(): number;
   readonly statements: Statements;
+  /** See `UnfinishedExports.canMake`. Commands ask for it, and no window can. */
+  readonly canMake: (path: string) => Promise<Outcome<boolean>>;
   /** Clears the clipboard, pauses jobs at a chunk's edge, closes sessions and the built-in service. Never rejects. */
   close(): Promise<void>;
 }
@@ -179,6 +181,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       auditFolder: path.join(platform.home, 'audit'),
       provided: () => provided.deployment(),
     }),
+    canMake: (path) => pages.batch.canMake(path),
     async close() {
       await provided.close();
       await webhooks.close();

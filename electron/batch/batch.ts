@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { EventPayload, Handlers } from '../contract/calls.ts';
-import { done, failed } from '../contract/errors.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
 import { maskNumbers } from '../masking/masking.ts';
 import { isOneOf } from '../storage/same-file.ts';
 import { createDrafts } from './calls/draft-calls.ts';
@@ -27,6 +27,8 @@ export type Batch = Handlers<'batch'> &
     start(): Promise<void>;
     /** Whether rows are read from this file: it is open, is of a batch, waits with others or was looked through last. */
     isSource(file: string): Promise<boolean>;
+    /** See `UnfinishedExports.canMake`. */
+    canMake(path: string): Promise<Outcome<boolean>>;
     /** Names of exports of before whose rest was found at this start, and removed. */
     removedPartials(): readonly string[];
     /** See `UnfinishedExports.left`. */
@@ -150,6 +152,7 @@ export function createBatch(given: BatchOptions): Batch {
       const known = [drafts.sources.paths(), jobs.paths(), queues.allPaths(), inventory.paths()];
       return isOneOf(file, new Set(known.flat()));
     },
+    canMake: (path) => unfinished.canMake(path),
     removedPartials: () => unfinished.removed(),
     leftPartials: () => unfinished.left(),
     async close() {

@@ -13,13 +13,14 @@ import { requireFolder } from './write-file.ts';
 /** Counts which values are in which files or finished batches, and writes row numbers where `--out` names a file. */
 export async function compareFiles(
   given: CompareArguments,
-  { app, words, passphrase, print, signal }: Omit<RunOptions, 'filePassphrase'>,
+  options: Omit<RunOptions, 'filePassphrase'>,
 ): Promise<ExitCode> {
+  const { app, words, passphrase, print, signal } = options;
   const value = valueOf(app, words);
   await unlocked(value, passphrase);
   const out = given.out === null ? null : path.resolve(given.out);
   if (out !== null) {
-    requireFolder(path.dirname(out));
+    await requireFolder(options, path.dirname(out));
     if (fs.existsSync(out)) throw new End(exitCodes.refused, `There is a file ${out} already.`);
   }
   const open: OpenSide[] = [];

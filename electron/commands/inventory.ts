@@ -11,13 +11,14 @@ import { requireFolder } from './write-file.ts';
 /** Counts what files and folders hold, and writes the counts where `--out` names a file. A file that can't be read is named. */
 export async function lookThroughFiles(
   given: InventoryArguments,
-  { app, words, passphrase, print, signal }: Omit<RunOptions, 'filePassphrase'>,
+  options: Omit<RunOptions, 'filePassphrase'>,
 ): Promise<ExitCode> {
+  const { app, words, passphrase, print, signal } = options;
   const value = valueOf(app, words);
   await unlocked(value, passphrase);
   const out = given.out === null ? null : path.resolve(given.out);
   if (out !== null) {
-    requireFolder(path.dirname(out));
+    await requireFolder(options, path.dirname(out));
     if (fs.existsSync(out)) throw new End(exitCodes.refused, `There is a file ${out} already.`);
   }
   const stop = (): void => void app.ask('inventory.stop', {});

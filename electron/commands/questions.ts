@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { App } from '../app/compose.ts';
 import type { Job } from '../contract/models/batch.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import type { ExportArguments, LookupArguments } from './arguments.ts';
@@ -8,7 +9,7 @@ import { endOfFile, type FileRun, requireFolder, resultLine, writeFile } from '.
 
 /* `tokendesk jobs`, `lookup` and `export`: what needs no file to be run. */
 
-export interface QuestionOptions {
+export interface QuestionOptions extends Pick<App, 'canMake'> {
   readonly app: Asked;
   readonly words: Words;
   readonly passphrase: string | null;
@@ -75,9 +76,10 @@ export async function printMask(
 /** Writes the file of a batch that has ended, by its number or a beginning of it that no other one has. */
 export async function exportJob(
   given: ExportArguments,
-  { app, words, passphrase }: QuestionOptions,
+  options: QuestionOptions,
   print: (line: RunLine) => void,
 ): Promise<ExitCode> {
+  const { app, words, passphrase } = options;
   const value = valueOf(app, words);
   await unlocked(value, passphrase);
   const found = (await listJobs(value)).filter(({ jobId }) => jobId.startsWith(given.job));
@@ -93,7 +95,7 @@ export async function exportJob(
       `The batch is ${job.state} after ${job.committed} rows. Only one that is finished is exported.`,
     );
   const folder = path.resolve(given.out ?? '.');
-  requireFolder(folder);
+  await requireFolder(options, folder);
   const run: FileRun = { job, takenUp: job.committed, exported: null };
   const { reason, caseReference } = given;
   const grounds = reason === null ? null : { reason, caseReference };

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { App } from '../app/compose.ts';
 import type { Job, Plan, Preflight, Preview, Reading, Source } from '../contract/models/batch.ts';
 import type { Outcome } from '../contract/errors.ts';
 import type { Mapping } from '../contract/models/mapping.ts';
@@ -12,7 +13,7 @@ import { End, endOf, type ExitCode, exitCodes, gravestOf } from './ends.ts';
 import { endOfFile, type FileRun, requireRoom, resultLine, writeFile } from './write-file.ts';
 import { chooseSheet, planOf, refuseGuesses, refuseNewFailures, refuseNews } from './file-checks.ts';
 
-export interface RunOptions {
+export interface RunOptions extends Pick<App, 'canMake'> {
   readonly app: Asked;
   readonly words: Words;
   readonly print: (line: RunLine) => void;
@@ -104,7 +105,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     const decided = savedReading(mapping, preview);
     if (Object.keys(decided).length > 0) preview = await look(decided);
     const plan = planOf(mapping, preview);
-    requireRoom(folderOf(file, mapping), path.basename(file));
+    await requireRoom(options, folderOf(file, mapping), path.basename(file));
 
     const before = given.anew ? null : await value('batch.takeUp', { sourceId, plan, mapping: mapping.name });
     if (before !== null) {

@@ -148,7 +148,8 @@ async function inHome(
   });
   const app = await options.open(platform);
   if (typeof app === 'string') throw new End(exitCodes.refused, app);
-  const asking = { app: asked, words: options.words, passphrase };
+  const { canMake } = app;
+  const asking = { app: asked, words: options.words, passphrase, canMake };
   const { print, signal } = options;
   const { stdout, stderr } = options.process;
   const signing = {

@@ -1,13 +1,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { defaultExport } from '../contract/export-choice.ts';
+import type { App } from '../app/compose.ts';
 import type { Outcome } from '../contract/errors.ts';
 import type { Exported, ExportForm, Job, Tally } from '../contract/models/batch.ts';
 import type { RunLine } from '../contract/models/run-lines.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import { packedEnding, unpackedName } from '../contract/packed-names.ts';
 import { type Asked, obscured, type Words } from './asked.ts';
-import { End, exitCodes } from './ends.ts';
+import { End, endOf, exitCodes } from './ends.ts';
 
 /** The batch of one file, as far as it is known. */
 export interface FileRun {
@@ -76,10 +77,12 @@ function named(exported: Exported, target: string): Exported {
     ...exported,
     name,
     ...(receipt !== undefined && {
-      receipt: { ...receipt, name: `${name}.receipt.json` as Exported['name'] },
+      receipt: { ...receipt, name: receiptOf(name) as Exported['name'] },
     }),
   };
 }
+
+const receiptOf = (file: string): string => `${file}.receipt.json`;
 
 /** A folder with so many results of one file is one that nobody looks after. */
 const maxNames = 10_000;
@@ -87,33 +90,38 @@ const maxNames = 10_000;
 /** Text keeps the ending of its source, unless it is one that programs take for a workbook's. */
 const textSuffix = (ext: string): string => (ext === '' || /^\.(?:xl|ods)/i.test(ext) ? '.csv' : ext);
 
+interface TryOptions extends Pick<App, 'canMake'> {
+  readonly words: Pick<Words, 'failure'>;
+}
+
 /** Refuses a folder that is not there, or in which nothing can be written, before anything is sent. */
-export function requireFolder(folder: string): void {
-  if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new End(exitCodes.refused, `There is no folder ${folder}. Nothing was sent.`);
-  if (!canWrite(folder, `.tokendesk-${process.pid}`))
+export async function requireFolder(options: TryOptions, folder: string): Promise<void> {
+  refuseNoFolder(folder);
+  if (!(await canMake(options, path.join(folder, '.tokendesk'))))
     throw new End(exitCodes.refused, `Nothing can be written in ${folder}. Nothing was sent.`);
 }
 
-/** The same for the result of a file, whose name has to be one that the disk takes, with all that is put behind it. */
-export function requireRoom(folder: string, file: string): void {
-  requireFolder(folder);
-  if (!canWrite(folder, `${path.parse(file).name}_tokens.csv.receipt.json.${process.pid}`))
-    throw new End(
-      exitCodes.refused,
-      `The name ${file} is too long: that of its result would be longer. Give it a shorter one. Nothing was sent.`,
-    );
+function refuseNoFolder(folder: string): void {
+  if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new End(exitCodes.refused, `There is no folder ${folder}. Nothing was sent.`);
 }
 
-function canWrite(folder: string, name: string): boolean {
-  const file = path.join(folder, name);
-  try {
-    fs.closeSync(fs.openSync(file, 'wx', 0o600));
-    fs.rmSync(file);
-    return true;
-  } catch {
-    return false;
-  }
+/** The same for the result of a file, whose name has to be one that the disk takes, with all that is put behind it. */
+export async function requireRoom(options: TryOptions, folder: string, file: string): Promise<void> {
+  refuseNoFolder(folder);
+  const longest = receiptOf(path.join(folder, `${path.parse(file).name}_tokens.csv`));
+  if (await canMake(options, longest)) return;
+  await requireFolder(options, folder);
+  throw new End(
+    exitCodes.refused,
+    `The name ${file} is too long: that of its result would be longer. Give it a shorter one. Nothing was sent.`,
+  );
+}
+
+async function canMake({ canMake, words }: TryOptions, file: string): Promise<boolean> {
+  const tried = await canMake(file);
+  if (!tried.ok) throw endOf(tried.failure, words.failure);
+  return tried.value;
 }
 
 export function resultLine(file: string, { job, takenUp, exported }: FileRun, end: End): RunLine {

@@ -43,21 +43,44 @@ function setUp(folder = tempFolder()) {
 }
 
 /** An export that is killed in the middle, as the process knows of it. */
-async function killed(target: string, file: string): Promise<void> {
+const killed = (target: string, file: string): Promise<void> =>
+  killedWhile(
+    file,
+    `await unfinished.during({ target: ${JSON.stringify(target)}, ...${JSON.stringify(noted)} }, async () => {
+      const output = (await openAtomicFile(${JSON.stringify(target)})).value;
+      await output.write(Buffer.from('${card}\\n'));
+      console.log('written');
+      await new Promise((resolve) => setTimeout(resolve, 60_000));
+    });`,
+  );
+
+/** A process that tries a name, and is killed before it removes the file; answers with its name. */
+async function killedTrial(folder: string, file: string): Promise<string> {
+  const before = fs.readdirSync(folder);
+  await killedWhile(
+    file,
+    `fs.rm = () => (console.log('made'), new Promise((resolve) => setTimeout(resolve, 60_000)));
+    await unfinished.canMake(${JSON.stringify(path.join(folder, 'may.csv'))});`,
+  );
+  const made = fs
+    .readdirSync(folder)
+    .filter((name) => !before.includes(name) && name !== path.basename(file));
+  expect(made).toEqual([expect.stringMatching(/^may\.csv\.[\da-f]{7}$/)]);
+  return path.join(folder, made[0] ?? '');
+}
+
+/** Kills a process once it has printed something. */
+async function killedWhile(file: string, act: string): Promise<void> {
   const modules = ['batch/output/unfinished-exports', 'storage/atomic-file'].map((name) =>
     JSON.stringify(path.resolve(`electron/${name}.ts`)),
   );
   const script = `
     const { createUnfinishedExports } = await import(${modules[0] ?? ''});
     const { openAtomicFile } = await import(${modules[1] ?? ''});
+    const { default: fs } = await import('node:fs/promises');
     const audit = { record: (_intent, run) => run(() => undefined) };
     const unfinished = createUnfinishedExports({ file: ${JSON.stringify(file)}, audit, now: () => Date.now() });
-    await unfinished.during({ target: ${JSON.stringify(target)}, ...${JSON.stringify(noted)} }, async () => {
-      const output = (await openAtomicFile(${JSON.stringify(target)})).value;
-      await output.write(Buffer.from('${card}\\n'));
-      console.log('written');
-      await new Promise((resolve) => setTimeout(resolve, 60_000));
-    });`;
+    ${act}`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -86,9 +109,10 @@ test('with the rest of a killed export goes its receipt, and no other one', asyn
   const { open, target, file } = setUp();
   const [receipt, other] = [receiptFile(target), receiptFile(`${target}-2`)];
   await killed(target, file);
-  for (const name of [receipt, other]) fs.writeFileSync(name, '{}');
+  const half = partialOf(receipt);
+  for (const name of [receipt, other, half]) fs.writeFileSync(name, '{}');
   await open().removeLeft();
-  expect([receipt, other].map((name) => fs.existsSync(name))).toEqual([false, true]);
+  expect([receipt, half, other].map((name) => fs.existsSync(name))).toEqual([false, false, true]);
   // Of a file of before.
   await killed(target, file);
   fs.writeFileSync(receipt, '{}');
@@ -193,6 +217,62 @@ test('an export that ends is struck off, however it ends, and what it left on pu
   expect(fs.existsSync(file)).toBe(false);
   await open().removeLeft();
   expect(fs.existsSync(partialOf(target))).toBe(true);
+});
+
+test('a file that tried a name goes at the next start, and nobody is told', async () => {
+  const app = setUp();
+  const folder = path.dirname(app.target);
+  const made = await killedTrial(folder, app.file);
+  expect(await start(app)).toEqual({ removed: [], left: [] });
+  expect([fs.existsSync(made), fs.existsSync(app.file), app.lines]).toEqual([false, false, []]);
+  // One that another process makes meanwhile, of another person's app, is nobody's to remove.
+  fs.writeFileSync(made, '');
+  expect(value(await app.open().canMake(path.join(folder, 'may.csv')))).toBe(true);
+  await start(app);
+  expect(fs.readdirSync(folder)).toEqual([path.basename(made)]);
+});
+
+test('a file with something in it, or a folder, by a tried name is somebody else’s', async () => {
+  const app = setUp();
+  const folder = path.dirname(app.target);
+  for (const replace of [
+    (file: string) => fs.writeFileSync(file, 'rows'),
+    (file: string) => fs.mkdirSync(file),
+  ]) {
+    const made = await killedTrial(folder, app.file);
+    fs.rmSync(made);
+    replace(made);
+    await start(app);
+    expect([fs.existsSync(made), fs.existsSync(app.file)]).toEqual([true, false]);
+  }
+});
+
+test('a tried name on a drive that is away goes when it is back, and the next trials change nothing in that', async () => {
+  const app = setUp();
+  const drive = tempFolder();
+  const made = await killedTrial(drive, app.file);
+  fs.renameSync(drive, `${drive}.away`);
+  expect(await start(app)).toEqual({ removed: [], left: [] });
+  const unfinished = app.open();
+  await unfinished.removeLeft();
+  expect(value(await unfinished.canMake(app.target))).toBe(true);
+  fs.renameSync(`${drive}.away`, drive);
+  await start(app);
+  expect([fs.existsSync(made), fs.existsSync(app.file)]).toEqual([false, false]);
+});
+
+test('a name that the folder does not take is told, and leaves no note', async () => {
+  const { open, file, target } = setUp();
+  const longest = path.join(path.dirname(target), 'n'.repeat(247));
+  for (const [name, fits] of [
+    [longest, true],
+    [`${longest}n`, false],
+    [path.join(target, 'none', 'a'), false],
+  ] as const)
+    expect(value(await open().canMake(name))).toBe(fits);
+  expect(fs.readdirSync(path.dirname(file))).toEqual([]);
+  fs.mkdirSync(file);
+  expect(await open().canMake(target)).toMatchObject({ ok: false });
 });
 
 test('an export that can’t be noted is not written', async () => {

@@ -41,6 +41,7 @@ const parsed = parseCommand('run', args);
 if (typeof parsed === 'string' || parsed.name !== 'run') throw new Error('Wrong use');
 await runFiles(parsed.given, {
   app,
+  canMake: whole.canMake,
   words: { failure: sentenceFor, notice: formatNotice },
   print(line) {
     begun ??= changes();

@@ -1,8 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { openApp } from '../../electron/app/compose.ts';
-import type { Statements } from '../../electron/app/statements.ts';
+import { type App, openApp } from '../../electron/app/compose.ts';
 import type { AppOptions } from '../../electron/app/options.ts';
 import type { CallInput, CallName, CallOutput, EventName } from '../../electron/contract/calls.ts';
 import type { Outcome } from '../../electron/contract/errors.ts';
@@ -17,7 +16,7 @@ import { builtInServiceWorker, parserWorker } from './workers.ts';
 const origin = 'app://tokendesk';
 
 /** Everything of the main process but the platform and the keyring. Asked as the window asks, through the router. */
-export interface WholeApp {
+export interface WholeApp extends Pick<App, 'statements' | 'canMake'> {
   readonly home: string;
   readonly keyring: FakeKeyring;
   readonly platform: Platform;
@@ -28,7 +27,6 @@ export interface WholeApp {
   ask<N extends CallName>(call: N, input: CallInput<N>): Promise<Outcome<CallOutput<N>>>;
   /** The person will choose this file when next asked. */
   choose(file: string): void;
-  readonly statements: Statements;
   away(signal: AwaySignal): void;
   close(): Promise<void>;
 }
@@ -131,6 +129,7 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     events,
     bugs,
     statements: app.statements,
+    canMake: app.canMake,
     choose: (file) => void (chosen = file),
     away: (signal) => away.forEach((listener) => listener(signal)),
     close,

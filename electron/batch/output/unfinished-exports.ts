@@ -1,4 +1,5 @@
 import { shownName } from '../../privacy/file-names.ts';
+import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -20,12 +21,21 @@ const unfinishedExport = z.strictObject({
 });
 type UnfinishedExport = z.infer<typeof unfinishedExport>;
 
+const trialFile = z.strictObject({
+  /** Absolute path of an empty file, by a name that nobody else chooses. */
+  trial: z.string(),
+});
+
+const noted = z.union([unfinishedExport, trialFile]);
+type Noted = z.infer<typeof noted>;
+
 /** File systems round the time of a file, FAT to two seconds. */
 const roundingMs = 2_000;
 
 /**
- * Which exports are being written, in a file of the app's: a process that is killed leaves their rows beside the target as
- * `.partial`, in clear, and nobody else knows where.
+ * Which exports are being written and which names are tried, in a file of the app's: a process that is killed leaves rows
+ * beside the target as `.partial`, in clear, or an empty file, and nobody else knows where. One process has the app's folder
+ * at a time, so what is noted there at a start is of one that is gone: no process ID is needed, and no folder is looked through.
  */
 export interface UnfinishedExports {
   /**
@@ -33,7 +43,12 @@ export interface UnfinishedExports {
    * and said. Where it can't be noted it is not written. Failures: file.*, and those of `run`.
    */
   during<T>(noted: Omit<UnfinishedExport, 'at'>, run: () => Promise<Outcome<T>>): Promise<Outcome<T>>;
-  /** Removes what a process before this one left, with a line in the audit log each. Called once; never rejects. */
+  /**
+   * Whether a file of such a name can be made in its folder, and removed again: it is tried, under `path` and an ending of the
+   * length of `.partial`. Noted as an export is. Failures: file.*, where it can't be noted.
+   */
+  canMake(path: string): Promise<Outcome<boolean>>;
+  /** Removes what a process before this one left, with a line in the audit log for each export. Called once; never rejects. */
   removeLeft(): Promise<void>;
   /** Names, without their folders, of the targets whose rest was removed at this start. */
   removed(): readonly string[];
@@ -56,10 +71,10 @@ export function createUnfinishedExports({
   const queue = createSerialQueue();
   const removed: string[] = [];
   const left: string[] = [];
-  let current: readonly UnfinishedExport[] = [];
+  let current: readonly Noted[] = [];
   let cleaning = Promise.resolve();
 
-  const change = (next: (before: readonly UnfinishedExport[]) => readonly UnfinishedExport[]) =>
+  const change = (next: (before: readonly Noted[]) => readonly Noted[]) =>
     queue(async (): Promise<Outcome<null>> => {
       const list = next(current);
       if (list.length === 0) {
@@ -77,7 +92,20 @@ export function createUnfinishedExports({
       if (written.ok) current = list;
       return written;
     });
-  const strike = (entry: UnfinishedExport) => change((list) => list.filter((one) => one !== entry));
+  const strike = (entry: Noted) => change((list) => list.filter((one) => one !== entry));
+
+  async function during<T>(entry: Noted, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    // A rest of before under the same name must not be taken for this one.
+    await cleaning;
+    const written = await change((list) => [...list, entry]);
+    if (!written.ok) return written;
+    try {
+      return await run();
+    } finally {
+      // What was written is there, whatever becomes of the note.
+      await strike(entry).catch(() => undefined);
+    }
+  }
 
   /**
    * Whole is what has its name already, and its other one still: both are one file. Ours is only what was written since the export began: the person may have
@@ -98,11 +126,26 @@ export function createUnfinishedExports({
     }
   }
 
-  /** One that was written for it: the file would have got its name next. */
+  /** One that was written for it, or half of it: the file would have got its name next. */
   async function removeReceipt({ target, at }: UnfinishedExport): Promise<void> {
     const receipt = receiptFile(target);
-    const found = await fs.lstat(receipt).catch(() => null);
-    if (found?.isFile() === true && found.mtimeMs >= at - roundingMs) await fs.rm(receipt);
+    for (const one of [receipt, partialOf(receipt)]) {
+      const found = await fs.lstat(one).catch(() => null);
+      if (found?.isFile() === true && found.mtimeMs >= at - roundingMs) await fs.rm(one);
+    }
+  }
+
+  /** It stays noted while its folder is away, or lets nothing be removed. */
+  async function removeTrial(entry: z.infer<typeof trialFile>): Promise<void> {
+    const folder = await fs.stat(path.dirname(entry.trial));
+    if (!folder.isDirectory()) return;
+    const found = await fs.lstat(entry.trial).catch((error: unknown) => {
+      if (errorCode(error) === 'ENOENT') return null;
+      throw error;
+    });
+    // What has something in it is somebody else's.
+    if (found?.isFile() === true && found.size === 0) await fs.rm(entry.trial);
+    await strike(entry);
   }
 
   async function removeOne(entry: UnfinishedExport): Promise<void> {
@@ -126,23 +169,27 @@ export function createUnfinishedExports({
   }
 
   return {
-    async during(noted, run) {
-      // A rest of before under the same name must not be taken for this one.
+    async during(given, run) {
       await cleaning;
-      const entry = { ...noted, at: now() };
-      const written = await change((list) => [...list, entry]);
-      if (!written.ok) return written;
-      try {
-        return await run();
-      } finally {
-        // An export that was written is one, whatever becomes of the note.
-        await strike(entry).catch(() => undefined);
-      }
+      return during({ ...given, at: now() }, run);
+    },
+    canMake(given) {
+      const trial = `${path.resolve(given)}.${randomBytes(4).toString('hex').slice(1)}`;
+      return during({ trial }, async () => {
+        try {
+          await (await fs.open(trial, 'wx', 0o600)).close();
+          // A scanner may hold it for a moment.
+          await fs.rm(trial, { maxRetries: 3 });
+          return done(true);
+        } catch {
+          return done(false);
+        }
+      });
     },
     removeLeft() {
       cleaning = (async () => {
         try {
-          current = z.array(unfinishedExport).parse(JSON.parse(await fs.readFile(file, 'utf8')));
+          current = z.array(noted).parse(JSON.parse(await fs.readFile(file, 'utf8')));
         } catch (error) {
           // One that can't be read names no path that could be believed. It is set aside, or no export could be noted.
           if (errorCode(error) !== 'ENOENT') {
@@ -151,7 +198,8 @@ export function createUnfinishedExports({
           }
         }
         // What can't be removed, or can't be recorded, is tried again at the next start.
-        for (const entry of current) await removeOne(entry).catch(() => undefined);
+        for (const entry of current)
+          await ('trial' in entry ? removeTrial(entry) : removeOne(entry)).catch(() => undefined);
       })();
       return cleaning;
     },

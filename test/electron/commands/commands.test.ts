@@ -37,6 +37,7 @@ async function call(...words: string[]) {
   const print = (line: RunLine): void => void lines.push(runLine.parse(line));
   const asking = {
     app: command.app,
+    canMake: command.whole.canMake,
     words: { failure: sentenceFor, notice: formatNotice },
     passphrase: null,
   };

@@ -43,6 +43,7 @@ async function run(
   const lines: RunLine[] = [];
   const code = await runFiles(given, {
     app: (over.of ?? command).app,
+    canMake: (over.of ?? command).whole.canMake,
     words: { failure: sentenceFor, notice: formatNotice },
     print: (line) => void lines.push(line),
     signal: over.signal ?? new AbortController().signal,
@@ -646,6 +647,7 @@ test('what tells something in clear takes a reason and a case, and is refused wh
     const lines: RunLine[] = [];
     const options = {
       app: asking.app,
+      canMake: asking.whole.canMake,
       words: { failure: sentenceFor, notice: formatNotice },
       passphrase: null,
     };
