@@ -16,13 +16,13 @@ export interface JobStore {
   cipher(): Promise<Outcome<RecordCipher>>;
   /** Failures: job.elsewhere, job.damaged, keychain.*, file.unwritable; what `refuse` was told. */
   openStore(): Promise<Outcome<ResultStore>>;
-  /** What a person corrected so far. Failures: job.damaged, keychain.*. */
+  /** What a person corrected so far. Failures: job.damaged, keychain.*; what `refuse` was told. */
   readMended(): Promise<Outcome<MendedRows>>;
   /** Whole or not at all. The store must be open. Failures: file.disk-full, file.unwritable, keychain.*. */
   writeMended(mended: MendedRows): Promise<Outcome<null>>;
   /** The results of these rows are stored: of those that were corrected none is pending any more. */
   markSent(range: ChunkRange): void;
-  /** From now on the store is not opened; one that is being opened is waited for. */
+  /** From now on nothing is opened; a store that is being opened is waited for. Whoever reads gets this failure after `release`. */
   refuse(code: FailureCode): Promise<void>;
   /** Closes the store. */
   release(): Promise<void>;
@@ -59,7 +59,7 @@ export function createJobStore({ keychain, folder, jobId, stored }: JobStoreOpti
     const opened = await openResultStore(folder, ciphering.value);
     if (!opened.ok) return opened;
     if (!hasExpectedRows(opened.value.tally, stored())) {
-      await opened.value.close();
+      await opened.value.close('job.damaged');
       return failed('job.damaged');
     }
     store = opened.value;
@@ -98,6 +98,7 @@ export function createJobStore({ keychain, folder, jobId, stored }: JobStoreOpti
     cipher,
     openStore,
     async readMended() {
+      if (refused !== null) return failed(refused);
       if (mended !== null) return done(mended);
       const ciphering = await cipher();
       if (!ciphering.ok) return ciphering;
@@ -118,7 +119,7 @@ export function createJobStore({ keychain, folder, jobId, stored }: JobStoreOpti
     async release() {
       const open = store;
       store = null;
-      await open?.close();
+      await open?.close(refused ?? 'job.busy');
     },
   };
 }

@@ -1,4 +1,4 @@
-import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Tally } from '../../contract/models/batch.ts';
 import { writeAll, writeParts } from '../../storage/durable.ts';
 import type { RecordCipher } from '../../storage/encryption.ts';
@@ -31,7 +31,7 @@ export interface ResultStore {
    * them nothing more is written.
    */
   commit(index: number | null, range: ChunkRange, results: ChunkResults): Commit;
-  /** Failure: job.damaged. */
+  /** Failures: job.damaged; what `close` was told. */
   read(index: number): Promise<Outcome<ChunkResults>>;
   /** For reading many chunks in order. */
   createSequentialReader(): ReadRecord;
@@ -39,8 +39,11 @@ export interface ResultStore {
   snapshot(): StoredResults;
   /** Resolves when everything committed is synced or has failed; it is synced at once. */
   settled(): Promise<void>;
-  /** After `settled`, closes the files and releases the lock. */
-  close(): Promise<void>;
+  /**
+   * After `settled`, closes the files and releases the lock. Whoever still reads, of a snapshot too, gets this failure: what
+   * can't be read any more is not damaged.
+   */
+  close(readersGet: FailureCode): Promise<void>;
 }
 
 /** Results that no run changes any more. */
@@ -71,7 +74,6 @@ export async function openResultStore(folder: string, cipher: RecordCipher): Pro
     return opened;
   }
   const { records, journal, entries } = opened.value;
-  const readRecord = createRecordReader(records, cipher);
   let { recordsEnd, journalEnd } = opened.value;
   let tally = entries.reduce((sum, entry) => addCounts(sum, entry.counts), emptyTally);
   let nextIndex = entries.length;
@@ -167,6 +169,17 @@ export async function openResultStore(folder: string, cipher: RecordCipher): Pro
     entries[entry.chunk] = entry;
   }
 
+  let closed: ReturnType<typeof failed> | null = null;
+
+  function createReader(end?: number): ReadRecord {
+    const read = createRecordReader(records, cipher, end);
+    return async (entry) => {
+      const results = closed ?? (await read(entry));
+      return closed ?? results;
+    };
+  }
+  const readRecord = createReader();
+
   const readersOf = (
     some: readonly JournalEntry[],
   ): Pick<ResultStore, 'read' | 'createSequentialReader'> => ({
@@ -176,7 +189,7 @@ export async function openResultStore(folder: string, cipher: RecordCipher): Pro
     },
     createSequentialReader() {
       const end = some.reduce((last, { offset, length }) => Math.max(last, offset + length), 0);
-      return createRecordReader(records, cipher, end);
+      return createReader(end);
     },
   });
 
@@ -207,8 +220,9 @@ export async function openResultStore(folder: string, cipher: RecordCipher): Pro
       return { entries: now, tally, ...readersOf(now) };
     },
     settled,
-    async close() {
+    async close(readersGet) {
       await settled();
+      closed = failed(readersGet);
       await Promise.allSettled([records.close(), journal.close()]);
       lock.value.release();
     },

@@ -406,6 +406,48 @@ describe('W17 an export of many rows', () => {
   });
 });
 
+describe('an export whose batch is removed meanwhile', () => {
+  const many = `tok;note\n${Array.from({ length: 20_000 }, (_, n) => `t${n};a note that takes some room in the file`).join('\n')}\n`;
+  const plan = planOf([detokenize(0, { definition: 'text' })], { delimiter: ';' });
+  const pasted = async (): Promise<string> =>
+    valueOf(await app.batch['batch.paste']({ text: many })).sourceId;
+  const opened = async (): Promise<string> => app.open(await app.write('in.csv', many));
+
+  it.each([
+    ['of a file', opened, {}],
+    ['of pasted rows', pasted, {}],
+    ['of results alone', opened, { withoutSource: true }],
+  ] as const)('%s says that it is gone while rows are written, and leaves no file', async (_, open, over) => {
+    answerWith((value) => value.toUpperCase());
+    const { jobId } = await app.run(await open(), plan);
+    const before = await readdir(app.folder);
+    const discarded = Promise.withResolvers<unknown>();
+    app.onExporting = () => {
+      discarded.resolve(app.batch['batch.discard']({ jobId }));
+      app.onExporting = () => undefined;
+    };
+    const choice = { ...plainExport, safety: 'source', jobId, ...over } as const;
+    expect(await app.batch['batch.export'](choice)).toEqual(failed('job.unknown'));
+    expect(await discarded.promise).toEqual({ ok: true, value: {} });
+    expect(await readdir(app.folder)).toEqual(before);
+    expect(app.audit.ends.at(-1)).toMatchObject({ ok: false, code: 'job.unknown' });
+  });
+
+  it.each([
+    ['of a file', opened],
+    ['of pasted rows', pasted],
+  ])('%s says so before the first row too', async (_, open) => {
+    answerWith((value) => value.toUpperCase());
+    const { jobId } = await app.run(await open(), plan);
+    // Asked for once the store is open and the target is chosen.
+    Object.defineProperty(app.audit, 'refuse', {
+      get: () => (void app.batch['batch.discard']({ jobId }), null),
+    });
+    const choice = { ...plainExport, safety: 'source', jobId } as const;
+    expect(await app.batch['batch.export'](choice)).toEqual(failed('job.unknown'));
+  });
+});
+
 it('as a workbook of more rows than a sheet has is refused before a file is chosen', async () => {
   const tally = { rows: 1_048_576, ok: 1_048_576, failed: 0, unmatched: 0, blank: 0 };
   const job = {
