@@ -1,6 +1,6 @@
 import { tableLimits } from '../table-limits.ts';
 import { type Package, packageLimits, Refusal } from './package.ts';
-import { readXml } from './xml.ts';
+import { plainSign, readXml, type UsualElements } from './xml.ts';
 import { isBlank } from '../../util/blank.ts';
 
 /** What a number format makes of a number, as far as it changes what a person takes the cell for. */
@@ -194,7 +194,7 @@ export function unescapeText(text: string): string {
 }
 
 export async function readSharedStrings(
-  pack: Package,
+  pack: Pick<Package, 'size' | 'read'>,
   part: string | null,
   between: (bytes: number) => void,
 ): Promise<SharedStrings> {
@@ -203,21 +203,29 @@ export async function readSharedStrings(
   if (part === null || size === null) return strings;
   if (size > packageLimits.sharedStrings) throw new Refusal('file.workbook-too-large');
   const hooks = textHooks();
-  await readXml(
-    await pack.read(part),
-    {
-      open: (name) => {
-        hooks.open(name);
-      },
-      text: (text) => {
-        hooks.text(text);
-      },
-      close(name) {
-        hooks.close(name);
-        if (name === 'si') strings.add(hooks.take());
-      },
+  const close = (name: string): void => {
+    hooks.close(name);
+    if (name === 'si') strings.add(hooks.take());
+  };
+  const usual: UsualElements = {
+    parent: 'sst',
+    begins: '<si><t',
+    take: (xml, at) => {
+      usualText.lastIndex = at;
+      let end = at;
+      for (let found = usualText.exec(xml); found !== null; found = usualText.exec(xml)) {
+        end = usualText.lastIndex;
+        hooks.open('si');
+        hooks.open('t');
+        hooks.text(found[1] ?? '');
+        hooks.close('t');
+        close('si');
+      }
+      return end;
     },
-    between,
-  );
+  };
+  await readXml(await pack.read(part), { ...hooks, close, usual }, between);
   return strings;
 }
+
+const usualText = new RegExp(`<si><t(?: xml:space="preserve")?>(${plainSign}*)</t></si>`, 'y');

@@ -1,7 +1,7 @@
 import { tableLimits } from '../table-limits.ts';
 import { numberText, type CellText, textHooks, unescapeText, type SharedStrings } from './cells.ts';
 import type { Workbook } from './workbook.ts';
-import type { Attributes, XmlHooks } from './xml.ts';
+import { type Attributes, plainSign, type UsualElements, type XmlHooks } from './xml.ts';
 import { Refusal } from './package.ts';
 
 /** Rows of any sheet. */
@@ -90,7 +90,7 @@ export function sheetHooks(
     if (isUnevaluated) unevaluated.push(column);
   }
 
-  return {
+  const hooks: XmlHooks = {
     open(name, attributes) {
       if (name === 'sheetData') inRows = true;
       if (!inRows) return;
@@ -141,6 +141,62 @@ export function sheetHooks(
       else inline.close(name);
     },
   };
+  return { ...hooks, usual: usualCells(hooks) };
+}
+
+const usualCell = new RegExp(
+  `<c r="([A-Z]{1,3}\\d{1,7})"(?: s="(\\d{1,5})")?(?: t="(s|n|str|b|e)")?><v>(${plainSign}*)</v></c>`,
+  'y',
+);
+const nextRow = /<\/row><row r="(\d{1,7})"((?: [A-Za-z]\w*(?::[A-Za-z]\w*)?="[ !#-%'-;=?-~]*")*)>/y;
+
+/** Cells with a value and nothing else, from row to row: of a sheet as programs write it, nearly all. */
+function usualCells(hooks: XmlHooks): UsualElements {
+  /** What rows have besides their number, nearly always the same. */
+  let knownRest = '';
+
+  function takeCells(xml: string, at: number): number {
+    usualCell.lastIndex = at;
+    let end = at;
+    for (let found = usualCell.exec(xml); found !== null; found = usualCell.exec(xml)) {
+      const [, r = '', s = '', t = '', value = ''] = found;
+      end = usualCell.lastIndex;
+      hooks.open('c', { r, s, t });
+      hooks.open('v', {});
+      hooks.text?.(value);
+      hooks.close?.('v');
+      hooks.close?.('c');
+    }
+    return end;
+  }
+
+  function takeRow(xml: string, at: number): number {
+    nextRow.lastIndex = at;
+    const [, r = '', rest = ''] = nextRow.exec(xml) ?? [];
+    if (r === '' || (rest !== knownRest && hasRepeats(` r=${rest}`))) return at;
+    knownRest = rest;
+    hooks.close?.('row');
+    hooks.open('row', { r });
+    return nextRow.lastIndex;
+  }
+
+  return {
+    parent: 'row',
+    begins: '<c r="',
+    take: (xml, at) => {
+      for (let end = at; ;) {
+        const row = takeCells(xml, end);
+        end = takeRow(xml, row);
+        if (end === row) return end;
+      }
+    },
+  };
+}
+
+/** Two attributes of one name are no XML. */
+function hasRepeats(attributes: string): boolean {
+  const names = attributes.match(/ [^=" ]+(?==)/g) ?? [];
+  return new Set(names).size < names.length;
 }
 
 /** `B7` → 1. */
