@@ -38,6 +38,7 @@ import { watchProcess } from './log/watch-process.ts';
 import { compareStatements } from './support/compare-statements.ts';
 import { report, selfCheck, type SelfCheckOptions } from './support/self-check.ts';
 import { systemClock } from './util/clock.ts';
+import { beginStart } from './util/turns.ts';
 import { limitCoreDumps } from './platform/core-dumps.ts';
 import { watchOpenings, type Openings } from './platform/openings.ts';
 import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';
@@ -398,6 +399,7 @@ function start(): void {
       'Something unexpected happened. It was written to the log. Jobs are kept.',
     );
   });
+  beginStart();
   // All but the window is there before Electron is, where that takes longer. Nothing secret is read before the limit is set.
   const opening = limitCoreDumps({ log, os: process.platform }).then(() => open(log, openings));
   // Heard below.

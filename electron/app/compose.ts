@@ -11,6 +11,7 @@ import { withShownName } from '../privacy/file-names.ts';
 import { createLeakCheck } from '../privacy/leak-check.ts';
 import { watchCleartext } from '../util/cleartext.ts';
 import { systemClock } from '../util/clock.ts';
+import { endStart } from '../util/turns.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import { createOutsideChanges } from './changed-outside.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
@@ -183,6 +184,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     }),
     canMake: (path) => pages.batch.canMake(path),
     async close() {
+      endStart();
       await provided.close();
       await webhooks.close();
       await closeApp(parts, stops);

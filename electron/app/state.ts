@@ -14,6 +14,7 @@ import type { Connections } from '../connections/store.ts';
 import type { Keychain } from '../storage/keychain.ts';
 import type { Log } from '../log/log.ts';
 import type { Platform } from '../platform/platform.ts';
+import { untilStarted } from '../util/turns.ts';
 import type { ConnectionProfiles } from '../connections/profiles.ts';
 
 export interface StateOptions {
@@ -53,6 +54,7 @@ export function createState(options: StateOptions): CurrentState {
   const { platform, connections, profiles, keychain, audit, clients, lock, settings, settingsDamage, log } =
     options;
   let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
 
   async function read(): Promise<AppState | LockedAppState> {
     const active = connections.active();
@@ -88,18 +90,22 @@ export function createState(options: StateOptions): CurrentState {
     };
   }
 
+  async function send(): Promise<void> {
+    // A window that is not drawn yet asks itself.
+    await untilStarted();
+    timer = undefined;
+    if (!isClosed) platform.send('app.state', await read());
+  }
+
   return {
     read,
     changed() {
       timer ??= setTimeout(() => {
-        timer = undefined;
-        read().then(
-          (state) => platform.send('app.state', state),
-          (error: unknown) => log.bug('app.state', error),
-        );
+        void send().catch((error: unknown) => log.bug('app.state', error));
       }, coalesceMs);
     },
     close() {
+      isClosed = true;
       clearTimeout(timer);
     },
   };

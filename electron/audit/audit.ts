@@ -2,6 +2,7 @@ import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { ActivityQuery, AuditEntry, AuditPage } from '../contract/models/activity.ts';
 import type { AppState } from '../contract/models/app.ts';
 import { createEmitter } from '../util/emitter.ts';
+import { untilStarted } from '../util/turns.ts';
 import {
   type AuditIntent,
   beginEntry,
@@ -95,8 +96,8 @@ interface PendingEntry {
 }
 
 /**
- * Opens the log in the background: verifying a long one takes seconds. The window doesn't wait for that; whatever is to
- * be recorded does.
+ * Opens the log in the background, once the window is drawn: verifying a long one takes seconds. The window doesn't wait for
+ * that; whatever is to be recorded does, and opens it at once.
  */
 export function createAudit(options: AuditOptions): Audit {
   const { folder, actor, now, rotateBytes = defaultRotateBytes } = options;
@@ -219,10 +220,12 @@ export function createAudit(options: AuditOptions): Audit {
     return anchored;
   }
 
-  const opened = open().then(reportState, () => {
-    unwritable = true;
-    reportState();
-  });
+  const opened = untilStarted()
+    .then(() => writer ?? open())
+    .then(reportState, () => {
+      unwritable = true;
+      reportState();
+    });
 
   return {
     opened,

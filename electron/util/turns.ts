@@ -6,11 +6,42 @@ const maxStandsMs = 250;
 /** Each ends with its act. */
 const firstActs = new Set<Promise<void>>();
 
+/** Whatever becomes of its window, a start takes no longer. */
+const maxStartMs = 5_000;
+
+let start: { readonly ended: Promise<void>; readonly end: () => void } | null = null;
+
+/** A window is about to be opened: what nobody waits for stands until it is drawn. */
+export function beginStart(): void {
+  endStart();
+  const { promise: ended, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(endStart, maxStartMs).unref();
+  start = {
+    ended,
+    end() {
+      clearTimeout(timer);
+      resolve(undefined);
+    },
+  };
+}
+
+/** The window is drawn, a person does something in it already, or it is closed. */
+export function endStart(): void {
+  start?.end();
+  start = null;
+}
+
+/** For what a start begins and nobody waits for. At once where no window starts. */
+export async function untilStarted(): Promise<void> {
+  await start?.ended;
+}
+
 /**
  * An act on one value that a person waits for. It waits for the disk and the service several times, and each time a piece of
  * other work could come before it: work that gives way stands until the act has ended. The act itself must not give way.
  */
 export async function beforeOthers<T>(act: () => Promise<T>): Promise<T> {
+  endStart();
   let resolve = (): void => undefined;
   const stands = new Promise<void>((ended) => (resolve = ended));
   const timer = setTimeout(resolve, maxStandsMs);

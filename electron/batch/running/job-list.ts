@@ -32,7 +32,7 @@ import { addCounts, emptyTally } from '../storing/results.ts';
 import { createFiguresReader, type JobFigures } from './job-figures.ts';
 import { BatchJob } from './job.ts';
 import { copyName } from './job-source.ts';
-import { yieldToOthers } from '../../util/turns.ts';
+import { untilStarted, yieldToOthers } from '../../util/turns.ts';
 import { prepareColumns } from './progress.ts';
 import type { RunIdentity } from './run-identity.ts';
 
@@ -137,6 +137,8 @@ export function createJobList(options: JobListOptions): JobList {
       await removeUnfinished(options.folder);
       pending = await listJobFolders(options.folder);
     }
+    // What is listed was there before anything of this run: only to read it can wait.
+    await untilStarted();
     let locked: Outcome<null> = done(null);
     const left: string[] = [];
     for (let at = 0; at < pending.length && !closed; at += foldersAtOnce) {

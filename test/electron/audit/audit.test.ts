@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
 import fs from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type ActivityQuery, type AuditPage, auditPage } from '../../../electron/contract/models/activity.ts';
 import { failed } from '../../../electron/contract/errors.ts';
 import { createAudit } from '../../../electron/audit/audit.ts';
 import { createCheckpointFile } from '../../../electron/audit/checkpoint.ts';
+import { beginStart, endStart } from '../../../electron/util/turns.ts';
 import { everything, logFolder, testKey, value } from '../../support/audit-folder.ts';
 
 const intent = {
@@ -63,6 +64,35 @@ test('the log opens in the background, and what is to be recorded waits for it',
   answerKey();
   await Promise.all([begun, listed]);
   expect(steps).toEqual(['begun', 'listed 1']);
+  await audit.close();
+});
+
+test('while a window starts the log is not verified yet, and what is to be recorded has it verified first', async () => {
+  const log = logFolder();
+  const before = await log.open();
+  value(await before.begin(intent));
+  await before.close();
+  fs.writeFileSync(log.file(1), fs.readFileSync(log.file(1), 'utf8').replace('D-1', 'D-2'));
+  onTestFinished(endStart);
+  beginStart();
+  let asked = 0;
+  const audit = createAudit({
+    folder: log.folder,
+    key() {
+      asked += 1;
+      return Promise.resolve({ ok: true, value: { bytes: testKey, persistent: true } });
+    },
+    actor: 'kim',
+    now: () => new Date('2026-01-02T03:04:05.678Z'),
+    checkpoint: createCheckpointFile(log.checkpoint),
+  });
+  await new Promise(setImmediate);
+  expect([asked, audit.state()]).toEqual([0, 'ready']);
+  value(await audit.begin(intent));
+  expect([asked, audit.state()]).toEqual([1, 'broken']);
+  endStart();
+  await audit.opened;
+  expect(asked).toBe(1);
   await audit.close();
 });
 

@@ -1,9 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { beforeOthers, standForActs, yieldToOthers } from '../../../electron/util/turns.ts';
+import {
+  beforeOthers,
+  beginStart,
+  endStart,
+  standForActs,
+  untilStarted,
+  yieldToOthers,
+} from '../../../electron/util/turns.ts';
 import { standsDuring } from '../../support/stands-during.ts';
 
 afterEach(() => {
+  endStart();
   vi.useRealTimers();
 });
 
@@ -68,4 +76,36 @@ test('work goes on half of the time, whoever asks for values without a pause', a
   expect(stood).toBeLessThan(26);
   resolve(undefined);
   await Promise.all(acts);
+});
+
+const isWaiting = async (work: Promise<void>): Promise<boolean> => {
+  let isOver = false as boolean;
+  void work.then(() => (isOver = true));
+  await nextTurn();
+  return !isOver;
+};
+
+test('what nobody waits for stands until the window is drawn, and without a window not at all', async () => {
+  expect(await isWaiting(untilStarted())).toBe(false);
+  beginStart();
+  const work = untilStarted();
+  expect(await isWaiting(work)).toBe(true);
+  endStart();
+  await work;
+  expect(await isWaiting(untilStarted())).toBe(false);
+});
+
+test('an act on one value ends the start: it may wait for what stands', async () => {
+  beginStart();
+  expect(await beforeOthers(() => isWaiting(untilStarted()))).toBe(false);
+});
+
+test('a start ends after five seconds, whatever becomes of its window', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  beginStart();
+  const work = untilStarted();
+  vi.advanceTimersByTime(4_999);
+  expect(await isWaiting(work)).toBe(true);
+  vi.advanceTimersByTime(1);
+  await work;
 });

@@ -10,6 +10,7 @@ import {
   type JobSpec,
 } from '../../../../electron/batch/storing/job-files.ts';
 import { createRecordCipher } from '../../../../electron/storage/encryption.ts';
+import { beginStart, endStart } from '../../../../electron/util/turns.ts';
 import { calls } from '../../../../electron/contract/calls.ts';
 import { jobsPerPage, type Job } from '../../../../electron/contract/models/batch.ts';
 import { detokenize, openApp, planOf, valueOf, type TestApp } from '../../../support/batch-app.ts';
@@ -18,7 +19,10 @@ let app: TestApp;
 beforeEach(async () => {
   app = await openApp();
 });
-afterEach(() => app.close());
+afterEach(() => {
+  endStart();
+  return app.close();
+});
 
 const finished = async (): Promise<Job> =>
   app.run(await app.open(await app.write('in.csv', 'token\ntok1\ntok2\n')), planOf([detokenize(0)]));
@@ -90,4 +94,20 @@ it('of an earlier run is waited for by what asks for one of its jobs, and by wha
   ]);
   expect(valueOf(damaged)).toHaveLength(1);
   expect(valueOf(page).rows).toHaveLength(2);
+});
+
+it('is read once the window is drawn, and a job that was made before is one job', async () => {
+  const earlier = await finished();
+  beginStart();
+  app = await app.again();
+  let isListed = false as boolean;
+  const listing = app.batch['batch.jobs']({}).finally(() => (isListed = true));
+  const sourceId = await app.open(await app.write('in.csv', 'token\ntok1\n'));
+  const started = { sourceId, plan: planOf([detokenize(0)]), grounds: null };
+  const { jobId } = valueOf(await app.batch['batch.start'](started));
+  expect(isListed).toBe(false);
+  endStart();
+  const listed = valueOf(await listing);
+  expect(listed.map((job) => job.jobId)).toEqual([jobId, earlier.jobId]);
+  await app.until(jobId, 'finished');
 });
