@@ -67,8 +67,8 @@ export function createRouter({ handlers, origin, locked, passphraseMissing, allo
       return checked(
         call,
         outcome.ok
-          ? { ok: true, value: output.parse(outcome.value) }
-          : { ok: false, failure: failureSchema.parse(outcome.failure) },
+          ? { ok: true, value: output.parse(outcome.value, contextOf(output)) }
+          : { ok: false, failure: failureSchema.parse(outcome.failure, contextOf(failureSchema)) },
       );
     } catch (error) {
       log.bug(`ipc ${call}`, error);
@@ -77,13 +77,23 @@ export function createRouter({ handlers, origin, locked, passphraseMissing, allo
   };
 }
 
+/** To compile a schema's check takes longer than to go without it so many times; a start needs most of them once. */
+const timesUncompiled = 4;
+const timesUsed = new WeakMap<z.ZodType, number>();
+
+function contextOf(schema: z.ZodType): { readonly jitless: boolean } {
+  const times = (timesUsed.get(schema) ?? 0) + 1;
+  timesUsed.set(schema, times);
+  return { jitless: times <= timesUncompiled };
+}
+
 /** A text of millions of characters can be too much for a pattern, which then throws: it fits nothing. */
 function parse<S extends z.ZodType>(
   schema: S,
   payload: unknown,
 ): { readonly success: true; readonly data: z.infer<S> } | { readonly success: false } {
   try {
-    return schema.safeParse(payload);
+    return schema.safeParse(payload, contextOf(schema));
   } catch {
     return { success: false };
   }
@@ -101,7 +111,7 @@ export function createEventSender(
 ): SendEvent {
   return (event, payload) => {
     if (locked() && eventsWhileLocked[event]?.safeParse(payload).success !== true) return;
-    const parsed = events[event].safeParse(payload);
+    const parsed = events[event].safeParse(payload, contextOf(events[event]));
     if (!parsed.success) {
       log.bug(`event ${event}`, parsed.error);
       return;

@@ -131,6 +131,25 @@ describe('what goes out', () => {
     expect(await router(sender, 'lookup.mask', input)).toEqual({ ok: true, value: lookup });
   });
 
+  test('is checked alike however often it is asked for, compiled or not', async () => {
+    const answers: unknown[] = [];
+    const good = routerOver({ 'lookup.mask': () => Promise.resolve({ ok: true, value: lookup }) });
+    const bad = routerOver({
+      'lookup.mask': () => Promise.resolve({ ok: true, value: { ...lookup, apiKey: 'more' } } as never),
+    });
+    for (let times = 0; times < 10; times++) {
+      answers.push(await good.router(sender, 'lookup.mask', input));
+      answers.push(await bad.router(sender, 'lookup.mask', input));
+      answers.push(await good.router(sender, 'lookup.mask', { ...input, more: 1 }));
+    }
+    const each = [
+      { ok: true, value: lookup },
+      failed('call.failed', { operation: 'lookup.mask' }),
+      failed('call.invalid', { operation: 'lookup.mask' }),
+    ];
+    expect(answers).toEqual(Array.from({ length: 10 }, () => each).flat());
+  });
+
   test('never has a member that the contract does not list', async () => {
     const leaking = { ...lookup, apiKey: 'a value in the message' };
     const { router, bugs } = routerOver({
