@@ -1,5 +1,5 @@
 import { contextBridge, ipcRenderer, webUtils } from 'electron';
-import { callChannel, eventChannel, type Bridge } from './contract/bridge.ts';
+import { callChannel, eventChannel, firstCall, type Bridge } from './contract/bridge.ts';
 import type { CallName, EventName } from './contract/calls.ts';
 
 /** Inserted by the build from the contract's literals, so that no schema (and no zod) is bundled into the preload. */
@@ -9,7 +9,18 @@ declare const BRIDGE_CALLS: readonly {
 }[];
 declare const BRIDGE_EVENTS: readonly EventName[];
 
+/** Of a moment ago, for whoever asks first. */
+let firstAnswer: Promise<unknown> | null = ipcRenderer.invoke(callChannel(firstCall), {});
+firstAnswer.catch(() => undefined);
+
+function askFirst(input: unknown): Promise<unknown> {
+  const answer = firstAnswer ?? ipcRenderer.invoke(callChannel(firstCall), input);
+  firstAnswer = null;
+  return answer;
+}
+
 function toCall(name: CallName, files: (typeof BRIDGE_CALLS)[number]['files']): object {
+  if (name === firstCall) return askFirst;
   const channel = callChannel(name);
   if (files === 'none') return (input: unknown): Promise<unknown> => ipcRenderer.invoke(channel, input);
   // Only main gets a path: the window has the File and gets a handle back.

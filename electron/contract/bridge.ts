@@ -21,6 +21,9 @@ export type Bridge = {
   readonly on: <E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void) => () => void;
 };
 
+/** The call that the window makes first: the preload asks it while the window's script is still loaded. */
+export const firstCall = 'app.state' satisfies CallName;
+
 /** Channel names of Electron's IPC. */
 export const callChannel = (name: CallName): string => `call:${name}`;
 export const eventChannel = (name: EventName): string => `event:${name}`;

@@ -75,13 +75,19 @@ export class AppStore {
     api.on('batch.removed', ({ jobId }) => void this.jobs.delete(jobId));
   }
 
+  /** With a state of a moment ago, which `load` then replaces. */
+  begin(state: AppState | LockedAppState): void {
+    this.#apply(state);
+  }
+
   async load(): Promise<void> {
     const outcome = await this.api.call('app.state', {});
     if (!outcome.ok) {
       this.failure = outcome.failure;
       return;
     }
-    this.failure = null;
+    // One beside a state is of something else: of what the system asked to open, for one.
+    if (this.state === null) this.failure = null;
     this.#apply(outcome.value);
     if (!this.locked) await this.loadJobs();
   }

@@ -16,16 +16,18 @@ test('it is one small script that needs electron and nothing else', () => {
   expect(source).not.toMatch(/\bimport\b\s*[({'"]/);
   expect(source).not.toContain('ZodError');
   expect(source).not.toContain('sourceMappingURL');
-  expect(source.length).toBeLessThan(11_000);
+  expect(source.length).toBeLessThan(11_500);
 });
 
-/** What main is handed with dropped files. */
+/** What main is asked, and is handed with dropped files. */
 const recorder = `
   const { ipcMain } = require('electron');
   const dropped = (globalThis.dropped = []);
+  const asked = (globalThis.asked = []);
   const handle = ipcMain.handle.bind(ipcMain);
   ipcMain.handle = (channel, handler) =>
     handle(channel, (event, payload) => {
+      asked.push(channel);
       if (channel.startsWith('call:batch.drop')) dropped.push(payload);
       return handler(event, payload);
     });
@@ -79,6 +81,21 @@ describe('in the page', () => {
       };
     });
     expect(seen).toEqual({ names: [...Object.keys(calls), 'on'], kinds: ['function'], open: 0 });
+  });
+
+  test('the state is the first that is asked for; each question after the window’s first goes to main', async () => {
+    const asked = (): Promise<string[]> =>
+      app.application.evaluate(() => (globalThis as unknown as { asked: string[] }).asked.splice(0));
+    await app.page.locator('main').waitFor();
+    expect((await asked())[0]).toBe('call:app.state');
+    const answers = await app.page.evaluate(() => {
+      const { tokendesk } = globalThis as unknown as Page;
+      return Promise.all([tokendesk['app.state']?.({}), tokendesk['app.state']?.({})]);
+    });
+    expect(answers).toMatchObject([{ ok: true }, { ok: true }]);
+    expect((await asked()).filter((channel) => channel === 'call:app.state').length).toBeGreaterThanOrEqual(
+      2,
+    );
   });
 
   test('a call goes to main and its answer comes back', async () => {
