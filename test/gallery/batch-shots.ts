@@ -397,6 +397,20 @@ export const batchShots: Shot[] = [
     },
   },
   {
+    name: 'batch-looking',
+    scene: 'looking',
+    steps: async (page) => {
+      await openJob(page, 'disputes-q3.csv');
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+      await page.getByRole('columnheader', { name: 'card_token' }).click({ button: 'right' });
+      await page.getByRole('menuitem', { name: 'Profile' }).click();
+      await page.getByText('Stopped before the end').waitFor();
+      await page.getByRole('textbox', { name: 'Find' }).fill('4111');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
+    },
+  },
+  {
     name: 'batch-cell-menu',
     scene: 'table',
     steps: async (page) => {

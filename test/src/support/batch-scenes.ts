@@ -754,6 +754,14 @@ export const batchScenes: Record<string, FakeOptions> = {
     state: inProduction,
     jobs: [finished, allFailed, offline, wide],
   },
+  /** A search is under way, and a profile was stopped. */
+  looking: {
+    unparsed: ['batch.rows'],
+    state: inProduction,
+    jobs: [finished],
+    viewing: { jobId: finished.jobId, share: 0.42 },
+    fail: { 'batch.profile': { code: 'service.cancelled' } },
+  },
   matched: { state: inProduction, jobs: [matched], unparsed: ['batch.rows'] },
   'mapping-elsewhere': {
     state: inProduction,

@@ -49,6 +49,8 @@ export interface FakeOptions {
   looking?: EventPayload<'inventory.progress'>;
   /** The progress at which the writing of an export stops. */
   exporting?: EventPayload<'batch.exporting'>;
+  /** The progress at which a search stops. */
+  viewing?: EventPayload<'batch.viewing'>;
   /** Calls whose answers are not parsed, for measuring the window's own speed. */
   unparsed?: CallName[];
 }
@@ -175,7 +177,8 @@ function defaultAnswers(
     exporting,
     looking,
     comparing,
-  }: Pick<FakeOptions, 'opening' | 'exporting' | 'looking' | 'comparing'>,
+    viewing,
+  }: Pick<FakeOptions, 'opening' | 'exporting' | 'looking' | 'comparing' | 'viewing'>,
 ): Answers {
   let turn = 100;
   let removed: ConnectionView | null = null;
@@ -647,8 +650,13 @@ function defaultAnswers(
     },
     'batch.jobs': ({ after }) => done(after === undefined ? [...fake.jobs.values()] : []),
     'batch.damaged': () => done([...damaged.values()]),
-    'batch.find': ({ text, after }) =>
-      done(text === 'nowhere' ? null : { count: 12, ordinal: 1, position: after + 40, column: 3 }),
+    'batch.find': ({ text, after }) => {
+      if (viewing !== undefined) {
+        fake.emit('batch.viewing', viewing);
+        return new Promise(() => undefined);
+      }
+      return done(text === 'nowhere' ? null : { count: 12, ordinal: 1, position: after + 40, column: 3 });
+    },
     'batch.copy': () => done({ clearAfterMs: fake.state.settings.clipboardSeconds * 1_000 }),
     'batch.ofCase': ({ caseReference }) => {
       const batch = {
