@@ -124,10 +124,11 @@ export function localConnections({
 }
 
 function settingLines({ managed, sourceOf, flaws }: CheckedPolicy): string[] {
-  const width = Math.max(...policyMembers.map(({ name }) => name.length));
+  const members = policyMembers();
+  const width = Math.max(...members.map(({ name }) => name.length));
   const isWrong = (name: string): boolean =>
     flaws.some((flaw) => flaw.startsWith(`${name} `) || flaw.startsWith(`${name}, `));
-  return policyMembers.flatMap(({ name, description }) => {
+  return members.flatMap(({ name, description }) => {
     const value = managed[name];
     const shown =
       value === undefined

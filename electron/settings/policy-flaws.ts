@@ -18,16 +18,19 @@ interface Member {
   readonly items?: Member;
 }
 
-const { properties } = z.toJSONSchema(managedSettings) as { properties: Record<ManagedName, Member> };
+/** Not made at a start: it takes a while, and hardly any needs it. */
+const members = (): Record<ManagedName, Member> =>
+  (z.toJSONSchema(managedSettings) as { properties: Record<ManagedName, Member> }).properties;
 
-export const policyMembers: readonly { readonly name: ManagedName; readonly description: string }[] =
-  Object.entries(properties).map(([name, member]) => ({
+export const policyMembers = (): readonly { readonly name: ManagedName; readonly description: string }[] =>
+  Object.entries(members()).map(([name, member]) => ({
     name: name as ManagedName,
     description: member.description ?? '',
   }));
 
 /** A sentence for each flaw, by the member's name. Never empty. Quotes no value: a policy may hold anything by mistake. */
 export function policyFlaws(error: z.ZodError): string[] {
+  const properties = members();
   return error.issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `there is no setting ${key}`);
     const [name, entry] = issue.path;

@@ -195,7 +195,7 @@ export function createStore<S extends Shape>({
   function writeAll(given: Document): Outcome<null> {
     const checked: Document = {};
     for (const [key, value] of Object.entries(given)) {
-      const parsed = shape[key]?.schema.safeParse(value);
+      const parsed = shape[key]?.schema.safeParse(value, uncompiled);
       // The message names the key alone: zod's own may quote what did not fit.
       if (!parsed?.success) throw new TypeError(`Not a value of ${key}`);
       checked[key] = parsed.data;
@@ -290,21 +290,24 @@ function versionOf(document: Document | null, otherwise: number): number {
   return z.int().positive().catch(1).parse(document['version']);
 }
 
+/** A start needs each check once, and to compile it takes ten times as long. */
+const uncompiled = { jitless: true };
+
 /** What of a value fits its schema; of a list, the elements that do. */
 export function salvage(
   schema: z.ZodType,
   value: unknown,
   initial: unknown,
 ): { value: unknown; fits: boolean } {
-  const checked = schema.safeParse(value);
+  const checked = schema.safeParse(value, uncompiled);
   if (checked.success) return { value: checked.data, fits: true };
   if (schema instanceof z.ZodArray && Array.isArray(value)) {
     const element = schema.element as z.ZodType;
     const fitting = value.flatMap((item) => {
-      const parsed = element.safeParse(item);
+      const parsed = element.safeParse(item, uncompiled);
       return parsed.success ? [parsed.data] : [];
     });
-    const shorter = schema.safeParse(fitting);
+    const shorter = schema.safeParse(fitting, uncompiled);
     if (shorter.success) return { value: shorter.data, fits: false };
   }
   return { value: structuredClone(initial), fits: false };
