@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { build } from 'vite';
 import { electronMain } from '../../vite.main.config.ts';
-import window from '../../vite.config.ts';
+import window, { staticIcons } from '../../vite.config.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -17,6 +17,7 @@ export async function buildWindow(): Promise<string> {
     configFile: false,
     logLevel: 'warn',
     plugins: [
+      staticIcons(),
       svelte(),
       {
         name: 'fake-bridge-first',
