@@ -213,3 +213,23 @@ test('each page by keyboard alone, and the focus can always be seen', async ({ p
   await page.keyboard.type('refunds');
   expect(await flawsOfFocus(page)).toEqual([]);
 });
+
+test('what an icon is called is shown to who comes with a key or the pointer, until Escape', async ({
+  page,
+}) => {
+  const places = page.getByRole('navigation', { name: 'Places' });
+  const hint = page.getByRole('tooltip');
+  await places.getByRole('button', { name: 'Lookup' }).focus();
+  await page.keyboard.press('Tab');
+  await expect(hint).toHaveText(/^Batch/);
+  await expect(places.getByRole('button', { name: 'Batch' })).toHaveAccessibleDescription(/^Batch/);
+  await page.keyboard.press('Escape');
+  await expect(hint).toHaveCount(0);
+  await places.getByRole('button', { name: 'Reports' }).hover();
+  await expect(hint).toHaveText(/^Reports/);
+  // What is shown can be read with the pointer on it.
+  await hint.hover();
+  await expect(hint).toHaveText(/^Reports/);
+  await page.getByRole('button', { name: 'Lock' }).hover();
+  await expect(hint).toHaveCount(0);
+});
