@@ -14,7 +14,7 @@ export interface Identity {
 /** Bytes at any position, of a file or an encrypted copy. */
 export interface ByteSource {
   readonly identity: Identity;
-  /** At most `length` bytes, fewer only at the end. Failures: file.gone, file.unreadable. */
+  /** At most `length` bytes, fewer only at the end; they belong to who asked. Failures: file.gone, file.unreadable. */
   read(offset: number, length: number): Promise<Outcome<Buffer>>;
   /** Failures: file.gone, file.changed. */
   check(): Promise<Outcome<null>>;
@@ -82,21 +82,26 @@ export function sameIdentity(one: Identity, other: Identity): boolean {
   return one.size === other.size && one.modifiedMs === other.modifiedMs;
 }
 
-/** Bytes from `offset` on: `length` of them, fewer only at the end. */
+/** Bytes from `offset` on, for the caller alone: `length` of them, fewer only at the end. */
 export type ReadBytes = (offset: number, length: number) => Promise<Outcome<Buffer>>;
 
 const blockBytes = 512 * 1024;
 
 /**
  * Reads in large blocks, for callers that read many small pieces in order: while they work on one block the next is read.
- * `size`: where the bytes end.
+ * `size`: where the bytes end. `isFreed`: the memory of a block is given back once the second block behind it is begun, and
+ * pieces of it are empty from then on. To leave that to the collector takes longer than to read: it looks at all that the app
+ * has for each 64 MB.
  */
-export function readAhead(read: ReadBytes, size: number): ReadBytes {
+export function readAhead(read: ReadBytes, size: number, { isFreed = false } = {}): ReadBytes {
   let start = 0;
   let block: Buffer = Buffer.alloc(0);
+  let before: Buffer = block;
   let next: ReturnType<ReadBytes> | null = null;
 
   function hold(offset: number, bytes: Buffer): void {
+    if (isFreed) free(before);
+    before = block;
     start = offset;
     block = bytes;
     const end = start + block.length;
@@ -125,6 +130,12 @@ export function readAhead(read: ReadBytes, size: number): ReadBytes {
     hold(offset, more.value);
     return done(block.subarray(0, count));
   };
+}
+
+/** Small buffers have their memory together with others. */
+function free({ buffer, byteLength }: Buffer): void {
+  const isOwn = byteLength > 0 && buffer.byteLength === byteLength;
+  if (isOwn && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 /** Of all bytes, hex. Failures: file.changed, file.unreadable, file.gone. */

@@ -154,8 +154,10 @@ export async function openEncryptedFile(path: string, cipher: RecordCipher): Pro
       const final = blocks?.at(-1);
       if (blocks === null || final === undefined) return null;
       cached = { block: last, cleartext: final };
-      const whole = blocks.length === 1 ? final : Buffer.concat(blocks);
-      return whole.subarray(offset - first * blockBytes, end - first * blockBytes);
+      const [from, to] = [offset - first * blockBytes, end - first * blockBytes];
+      // What is given out belongs to who asked.
+      if (blocks.length === 1) return Buffer.from(final.subarray(from, to));
+      return Buffer.concat(blocks).subarray(from, to);
     },
     close: () => handle.close(),
   };

@@ -150,7 +150,8 @@ export function createRecordReader(records: FileHandle, cipher: RecordCipher, en
       return failed('job.damaged');
     }
   }
-  const read = end === undefined ? readBytes : readAhead(readBytes, end);
+  // A record is decrypted before the next one is asked for.
+  const read = end === undefined ? readBytes : readAhead(readBytes, end, { isFreed: true });
   return async (entry) => {
     const record = await read(entry.offset, entry.length);
     if (!record.ok) return record;

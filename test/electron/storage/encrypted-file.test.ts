@@ -42,6 +42,17 @@ describe('an encrypted file', () => {
     expect((await read(file, 0, 100))?.toString()).toBe('token\ntok1\ntok2\n');
   });
 
+  test('gives out bytes that belong to who asked', async () => {
+    const whole = randomBytes(block);
+    const file = await openEncryptedFile(await write(path.join(tempFolder(), 'own'), whole), cipher);
+    for (let time = 0; time < 2; time++) {
+      const found = await file?.read(0, block);
+      expect(found?.equals(whole)).toBe(true);
+      found?.fill(0);
+    }
+    await file?.close();
+  });
+
   test('gives back any range of what went in, however that was cut', async () => {
     const folder = tempFolder();
     let files = 0;

@@ -28,6 +28,38 @@ it('gives the bytes that were asked for, in whatever pieces, in order, once more
   );
 });
 
+it('gives memory back behind the piece before, and no sooner', async () => {
+  const piece = fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 1, max: 900_000 }));
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 40 }), async (lengths) => {
+      const own = (offset: number, length: number) =>
+        Promise.resolve(done(Buffer.from(bytes.subarray(offset, offset + length))));
+      const read = readAhead(own, bytes.length, { isFreed: true });
+      let at = 0;
+      let before: { bytes: Buffer; at: number } = { bytes: Buffer.alloc(0), at: 0 };
+      for (const length of lengths) {
+        const found = await read(at, length);
+        if (!found.ok) throw new Error(found.failure.code);
+        expect(found.value.equals(bytes.subarray(at, at + length))).toBe(true);
+        expect(before.bytes.equals(bytes.subarray(before.at, before.at + before.bytes.length))).toBe(true);
+        before = { bytes: found.value, at };
+        at = Math.min(bytes.length, at + length);
+      }
+    }),
+  );
+  const blocks: Buffer[] = [];
+  const read = readAhead(
+    (offset, length) => {
+      blocks.push(Buffer.from(bytes.subarray(offset, offset + length)));
+      return Promise.resolve(done(blocks.at(-1) ?? Buffer.alloc(0)));
+    },
+    bytes.length,
+    { isFreed: true },
+  );
+  for (let at = 0; at < bytes.length; at += 300_000) await read(at, 300_000);
+  expect(blocks.map(({ length }) => length === 0)).toEqual([true, true, false, false]);
+});
+
 it('fails where the block that was read ahead could not be read', async () => {
   let reads = 0;
   const read = readAhead(
