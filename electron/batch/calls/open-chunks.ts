@@ -1,6 +1,6 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
-import { readChunk } from '../reading/read-rows.ts';
+import { readChunk, readUnfoundChunk, unreadChunk } from '../reading/read-rows.ts';
 import type { JobSource } from '../running/job-source.ts';
 import type { BatchJob, JobResults } from '../running/job.ts';
 import { maskedColumnsOf } from '../storing/job-files.ts';
@@ -17,6 +17,10 @@ const viewOf = ({ spec, work }: BatchJob): View => ({
 });
 
 const noResults: ChunkResults = { states: '', flaws: {}, columns: [] };
+
+/** Whether each row of a chunk has these results. */
+const haveAll = ({ counts }: JournalEntry, answers: readonly number[]): boolean =>
+  answers.every((answer) => counts.columns?.[answer]?.ok === counts.rows);
 
 export interface OpenChunks {
   readonly rows: JobRows;
@@ -41,14 +45,21 @@ export async function withChunks<T>(
       (
         read: ByteSource['read'],
         readResults: (entry: JournalEntry, index: number) => ReturnType<ReadRecord>,
+        readRows: typeof readChunk,
       ) =>
-      async (index: number, { withResults, columns }: Needed): Promise<Outcome<LoadedChunk>> => {
+      async (index: number, { withResults, columns, answers }: Needed): Promise<Outcome<LoadedChunk>> => {
         const entry = store.entries[index];
         if (entry === undefined) return failed('job.damaged');
         const hasFlaws = Object.keys(entry.counts.codes).some((code) => code.startsWith('row.'));
         const maxFields = hasFlaws ? undefined : columns;
+        // What a corrected row is now only the source tells.
+        const areAlone = answers !== undefined && pending.size === 0 && haveAll(entry, answers);
+        if (withResults && areAlone) {
+          const results = await readResults(entry, index);
+          return results.ok ? done({ chunk: unreadChunk(entry), results: results.value }) : results;
+        }
         const [chunk, results] = await Promise.all([
-          readChunk({ identity, read, mended, typed }, job.spec.format, entry, maxFields),
+          readRows({ identity, read, mended, typed }, job.spec.format, entry, maxFields),
           withResults ? readResults(entry, index) : done(noResults),
         ]);
         if (!chunk.ok) return chunk;
@@ -62,13 +73,14 @@ export async function withChunks<T>(
         return done({ chunk: chunk.value, results: known });
       };
     const read: ByteSource['read'] = (offset, length) => source.value.read(offset, length);
+    const readNext = readAhead(read, identity.size, { isFreed: true });
     const rows: JobRows = {
       entries: store.entries,
       version: store.tally,
       isRunning: job.busy,
       view: viewOf(job),
-      load: loader(read, (_, index) => store.read(index)),
-      loadNext: loader(readAhead(read, identity.size), store.createSequentialReader()),
+      load: loader(read, (_, index) => store.read(index), readChunk),
+      loadNext: loader(readNext, store.createSequentialReader(), readUnfoundChunk),
     };
     return await act({ rows, store, source: { ...source.value, ...store.corrected } });
   } finally {

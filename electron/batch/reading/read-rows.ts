@@ -266,6 +266,53 @@ export async function readChunk(
   return failed('file.changed');
 }
 
+/**
+ * The same for a look at many rows: where they can be found later, they are found when somebody asks where something of
+ * one stands. Who takes the bytes apart by himself never does (`Table.delimitedBytes`). Failures: as of `readChunk`.
+ */
+export async function readUnfoundChunk(
+  source: RowSource,
+  format: Format,
+  range: ChunkRange,
+  maxFields?: number,
+): Promise<Outcome<Chunk>> {
+  const { start, end, crc } = range;
+  const { encoding, newline } = format;
+  const layout = layoutOf(format);
+  const length = end.offset - start.offset;
+  const hasAbove = start.offset === format.markLength && rowsAbove(format) > 0;
+  const isDelimited = layout.json === undefined && layout.records === undefined;
+  const canWait = maxFields !== undefined && isDelimited && !hasAbove && source.mended.size === 0;
+  if (!canWait || length > maxTurnBytes) return readChunk(source, format, range, maxFields);
+  const read = await source.read(start.offset, length);
+  if (!read.ok) return read;
+  const bytes = read.value;
+  if (bytes.length < length || crc32(bytes) !== crc) return failed('file.changed');
+  const text = {
+    encoding,
+    bytes,
+    get view() {
+      return codecOf(encoding).view(bytes);
+    },
+  };
+  const dialect = { ...layout, newline };
+  const options = { ...dialect, isEnd: true, isFull: false, until: Infinity, maxFields };
+  const rows = { count: end.row - start.row, find: (view: string) => findRows(view, options) };
+  const table = new Table(text, rows, undefined, dialect);
+  return done({ start, end, table, above: null, flaws: new Map(), typed: noRows, crc });
+}
+
+const unread = { encoding: 'utf-8', bytes: Buffer.alloc(0), view: '' } as const;
+
+/** A chunk of which only the results are looked at: who asks where something of a row stands gets an error. */
+export function unreadChunk({ start, end, crc }: ChunkRange): Chunk {
+  const find = (): never => {
+    throw new TypeError('the source of these rows was not read');
+  };
+  const table = new Table(unread, { count: end.row - start.row, find });
+  return { start, end, table, above: null, flaws: new Map(), typed: noRows, crc };
+}
+
 /** All rows above the first one of data as the source has them; null where there are none. Failures: file.*, row.field-too-long. */
 export async function readAbove(
   source: Pick<ByteSource, 'identity' | 'read'>,

@@ -4,7 +4,7 @@ import type { FailureCode } from '../../contract/errors.ts';
 import { cleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { Encoding, Layout } from '../../contract/models/batch.ts';
 import { codecOf, isMultiByte } from './encodings.ts';
-import type { FieldForm, FindRowsOptions, RowSpans } from './row-kind.ts';
+import { lineEndOf, type FieldForm, type FindRowsOptions, type RowSpans } from './row-kind.ts';
 import { findRows } from './row-spans.ts';
 
 /** What a chunk's bytes look like before they are decoded. */
@@ -36,6 +36,22 @@ export interface ByteSpans {
   readonly hasQuotes: boolean;
 }
 
+/** Delimited rows as the bytes that they are, for who takes them apart on the way; the last one may lack its line end. */
+export interface DelimitedBytes {
+  readonly bytes: Buffer;
+  /** One byte each, and no part of another character. */
+  readonly delimiter: number;
+  readonly lineEnd: number;
+  /** Whether a field that begins with a quote ends with one, whatever stands between them. */
+  readonly hasQuotes: boolean;
+}
+
+/** Rows of which only the number is known yet: they are found when somebody asks where something stands. */
+export interface UnfoundRows {
+  readonly count: number;
+  readonly find: (view: string) => RowSpans;
+}
+
 /** Units of a cell. What is shown of one is a fraction of it, so that a value that begins there ends here. */
 const maxLooked = 4_096;
 /** Where a row has many cells, so much of each, so that a row is looked at in a few milliseconds. */
@@ -57,10 +73,12 @@ export class Table {
   /** How many rows there are. */
   readonly count: number;
   readonly #bytes: Buffer;
-  readonly #view: string;
+  readonly #source: SourceText;
   readonly #unit: 1 | 2;
   readonly #isAscii: boolean;
-  readonly #spans: RowSpans;
+  readonly #unfound: UnfoundRows | null;
+  #foundSpans: RowSpans | null;
+  #knownView: string | null = null;
   /** The first rows of `#spans` that are left out: a header. */
   readonly #skipped: number;
   #text: string | null = null;
@@ -70,20 +88,39 @@ export class Table {
   #whole: { readonly row: number; readonly table: Table } | null = null;
 
   constructor(
-    { encoding, bytes, view }: SourceText,
-    spans: RowSpans,
+    source: SourceText,
+    spans: RowSpans | UnfoundRows,
     [from, to]: readonly [from: number, to: number] = [0, spans.count],
     dialect: Dialect | null = null,
   ) {
-    this.#dialect = spans.fieldStarts === undefined ? dialect : null;
+    const { encoding, bytes } = source;
+    const isFound = !('find' in spans);
+    this.#dialect = isFound && spans.fieldStarts !== undefined ? null : dialect;
     this.encoding = encoding;
     this.count = to - from;
     this.#bytes = bytes;
-    this.#view = view;
+    this.#source = source;
     this.#unit = codecOf(encoding).viewUnit;
     this.#isAscii = codecOf(encoding).extendsAscii && isAscii(bytes);
-    this.#spans = spans;
+    this.#unfound = isFound ? null : spans;
+    this.#foundSpans = isFound ? spans : null;
     this.#skipped = from;
+  }
+
+  get #view(): string {
+    return (this.#knownView ??= this.#source.view);
+  }
+
+  get #spans(): RowSpans {
+    return this.#foundSpans ?? this.#findSpans();
+  }
+
+  #findSpans(): RowSpans {
+    const found = this.#unfound?.find(this.#view);
+    // A journal that somebody wrote, or another file with the same checksum.
+    if (found?.count !== this.count) throw new TypeError('these are not the rows that were counted');
+    this.#foundSpans = found;
+    return found;
   }
 
   /** Some of its rows. */
@@ -139,6 +176,21 @@ export class Table {
       firstFields: firstFields.subarray(from, to),
       fieldEnds,
       hasQuotes,
+    };
+  }
+
+  /** Null where they are not delimited, or not by bytes alone. */
+  get delimitedBytes(): DelimitedBytes | null {
+    const { asciiSafe, extendsAscii, viewUnit } = codecOf(this.encoding);
+    if (this.#dialect === null || !asciiSafe || !extendsAscii || viewUnit === 2) return null;
+    const { json, records, delimiter, quote, newline } = this.#dialect;
+    if (json !== undefined || records !== undefined || !/^[\0-\x7f]$/.test(delimiter)) return null;
+    const isWhole = this.#foundSpans === null || this.count === this.#foundSpans.count;
+    return {
+      bytes: isWhole ? this.#bytes : this.#bytes.subarray(this.rowStart(0), this.rowEnd(this.count - 1)),
+      delimiter: delimiter.charCodeAt(0),
+      lineEnd: lineEndOf(newline).charCodeAt(0),
+      hasQuotes: quote !== 'none',
     };
   }
 

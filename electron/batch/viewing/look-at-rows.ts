@@ -11,7 +11,7 @@ export interface JobRows {
   readonly isRunning: boolean;
   readonly view: View;
   readonly load: (index: number, needed: Needed) => Promise<Outcome<LoadedChunk>>;
-  /** For reading all chunks in order. */
+  /** For reading all chunks in order; one is good until the second behind it is asked for. */
   readonly loadNext: (index: number, needed: Needed) => Promise<Outcome<LoadedChunk>>;
 }
 
@@ -24,10 +24,10 @@ export interface LookOptions extends Needed {
 export async function lookAtRows(
   { entries, loadNext }: Pick<JobRows, 'entries' | 'loadNext'>,
   visit: (loaded: LoadedChunk, index: number) => void,
-  { first = 0, withResults, columns, signal, report }: LookOptions & { first?: number },
+  { first = 0, withResults, columns, answers, signal, report }: LookOptions & { first?: number },
 ): Promise<Outcome<null>> {
   const { length } = entries;
-  const needed = { withResults, columns };
+  const needed = { withResults, columns, answers };
   const turn = createTurn();
   let next = first < length ? loadNext(first, needed) : null;
   for (let chunk = first; chunk < length && next !== null; chunk++) {

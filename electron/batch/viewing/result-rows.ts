@@ -27,6 +27,8 @@ export interface Needed {
   readonly withResults: boolean;
   /** As many of the source's first columns; all of them, if absent. */
   readonly columns?: number | undefined;
+  /** All that is looked at where each row has these results: then the source is not read. Absent where it is needed anyway. */
+  readonly answers?: readonly number[] | undefined;
 }
 
 /** Of a cell the window shows so much. */
@@ -78,6 +80,13 @@ export function columnsOf(view: View): readonly ShownColumn[] {
 
 /** Whether results stand in a column, and not only what the source has. */
 export const hasResult = (view: View, column: number): boolean => columnsOf(view)[column]?.work !== null;
+
+/** The result that is all that a shown column shows where there is one; null where the source is needed too. */
+export function answerOf(view: View, column: number): number | null {
+  const work = columnsOf(view)[column]?.work ?? null;
+  // Of texts the journal counts values, and not cells.
+  return work === null || work.inside !== undefined ? null : work.index;
+}
 
 /** The column of the source that a shown column is of. */
 export const sourceOf = (view: View, column: number): number => columnsOf(view)[column]?.source ?? column;

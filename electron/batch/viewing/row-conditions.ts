@@ -2,7 +2,8 @@ import creditCardType from 'credit-card-type';
 import type { RowCondition } from '../../contract/models/rows.ts';
 import { codeOfRow, type ChunkResults } from '../storing/results.ts';
 import { countColumns, showCell, type LoadedChunk, type View } from './result-rows.ts';
-import { cellEnd, createShownText, hiddenSign, markRows, shownTexts, type ShownText } from './shown-text.ts';
+import { cellEnd, hiddenSign, type ShownText } from './cell-text.ts';
+import { markRows, shownTexts } from './shown-text.ts';
 
 export type RowTest = (loaded: LoadedChunk, index: number) => boolean;
 
@@ -59,7 +60,7 @@ function testOfChunks(
   },
 ): RowTest {
   if (mark === null) return (loaded, index) => columns.some((column) => ofCell(loaded, index, column));
-  const makers = columns.length === 1 ? [createShownText(view, columns)] : shownTexts(view, columns);
+  const makers = shownTexts(view, columns);
   let current: LoadedChunk | null = null;
   let texts: readonly ShownText[] = [];
   let marks = new Uint8Array(1_024);

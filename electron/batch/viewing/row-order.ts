@@ -2,7 +2,8 @@ import type { ResultRow } from '../../contract/models/rows.ts';
 import { inSlices, rowsPerSlice } from './look-at-rows.ts';
 import { isBlank } from '../../util/blank.ts';
 import { showCell, type LoadedChunk, type View } from './result-rows.ts';
-import { createShownText, hiddenSign, type ShownText } from './shown-text.ts';
+import { hiddenSign, type ShownText } from './cell-text.ts';
+import { shownTextOf } from './shown-text.ts';
 
 const textBytes = 32;
 const numberBytes = 8;
@@ -154,7 +155,7 @@ export function createColumnSorter(
   column: number,
 ): Pick<RowSorter, 'order'> & { readonly add: (loaded: LoadedChunk, index: number) => void } {
   const sorter = createRowSorter();
-  const shownText = createShownText(view, [column]);
+  const shownText = shownTextOf(view, column);
   let current: LoadedChunk | null = null;
   let shown: ShownText | null = null;
   return {

@@ -16,7 +16,16 @@ import { compileConditions, findInRow, findTest, textTest, type RowTest } from '
 import { createNumberList, inSlices, lookAtRows, type JobRows, type LookOptions } from './look-at-rows.ts';
 import { profileColumn } from './column-profile.ts';
 import { createColumnSorter } from './row-order.ts';
-import { countRows, fewRows, hasResult, pageOf, showRow, sourceOf } from './result-rows.ts';
+import {
+  answerOf,
+  countRows,
+  fewRows,
+  hasResult,
+  pageOf,
+  showRow,
+  sourceOf,
+  type Needed,
+} from './result-rows.ts';
 
 type Query = Omit<RowsQuery, 'jobId'>;
 
@@ -259,11 +268,7 @@ function nextIndex(positions: Uint32Array, after: number, backwards: boolean): n
 async function buildList(
   rows: JobRows,
   { filter, view }: Query,
-  {
-    key,
-    known,
-    ...look
-  }: Omit<LookOptions, 'withResults' | 'columns'> & { key: string; known: RowList | null },
+  { key, known, ...look }: Omit<LookOptions, keyof Needed> & { key: string; known: RowList | null },
 ): Promise<Outcome<RowList>> {
   const meets: RowTest = compileConditions(view?.where ?? [], rows.view);
   const sort = view?.sort ?? null;
@@ -275,9 +280,11 @@ async function buildList(
   const seen = [...(view?.where ?? []), ...(sort === null ? [] : [{ column: sort.column ?? 0, test: null }])];
   const withResults =
     filter !== 'all' || seen.some(({ column, test }) => test === 'failed' || hasResult(rows.view, column));
+  const columns = 1 + Math.max(-1, ...seen.map(({ column }) => sourceOf(rows.view, column)));
+  const answers = seen.map(({ column }) => answerOf(rows.view, column)).filter((answer) => answer !== null);
+  const needed = { withResults, columns, answers: answers.length === seen.length ? answers : undefined };
   const chunks = rows.entries.length;
   const { version } = rows;
-  const columns = 1 + Math.max(-1, ...seen.map(({ column }) => sourceOf(rows.view, column)));
   // Their numbers alone: nothing is read for them.
   if (filter === 'all' && seen.length === 0) {
     const numbers = await allNumbers(rows);
@@ -291,7 +298,7 @@ async function buildList(
       if (!hasAll) list.add(loaded.chunk.start.row + index);
       sorter?.add(loaded, index);
     },
-    { ...look, withResults, columns, first: known?.chunks ?? 0 },
+    { ...look, ...needed, first: known?.chunks ?? 0 },
   );
   if (!looked.ok) return looked;
   const inSourceOrder = hasAll ? null : await list.values();

@@ -1,5 +1,13 @@
+import { crc32 } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { beginning, readRows, type Format } from '../../../../electron/batch/reading/read-rows.ts';
+import {
+  beginning,
+  readChunk,
+  readRows,
+  readUnfoundChunk,
+  unreadChunk,
+  type Format,
+} from '../../../../electron/batch/reading/read-rows.ts';
 import { done } from '../../../../electron/contract/errors.ts';
 
 const format: Format = {
@@ -12,13 +20,52 @@ const format: Format = {
   width: 1,
 };
 
+const sourceOf = (bytes: Buffer, size = bytes.length) => ({
+  identity: { size, modifiedMs: 0 },
+  read: (offset: number, length: number) => Promise.resolve(done(bytes.subarray(offset, offset + length))),
+  mended: new Map(),
+  typed: new Set<number>(),
+});
+const rangeOf = (bytes: Buffer, rows: number) => ({
+  start: { offset: 0, row: 1 },
+  end: { offset: bytes.length, row: rows + 1 },
+  crc: crc32(bytes),
+});
+
 it('fails where a source ends before its size, and loses no row quietly', async () => {
   const bytes = Buffer.from('a\nb\n');
-  const source = {
-    identity: { size: bytes.length + 2, modifiedMs: 0 },
-    read: (offset: number, length: number) => Promise.resolve(done(bytes.subarray(offset, offset + length))),
-  };
+  const source = sourceOf(bytes, bytes.length + 2);
   const read = [];
   for await (const chunk of readRows(source, format, beginning(format))) read.push(chunk);
   expect(read.at(-1)).toMatchObject({ ok: false, failure: { code: 'file.changed' } });
+});
+
+it('finds rows later as it would have found them at once, and only the ones that were counted', async () => {
+  const bytes = Buffer.from('a,"b\nc"\nd\n');
+  const [later, found] = await Promise.all(
+    [readUnfoundChunk, readChunk].map((read) => read(sourceOf(bytes), format, rangeOf(bytes, 2), 3)),
+  );
+  if (later?.ok !== true || found?.ok !== true) throw new Error('not read');
+  for (const row of [0, 1, 2])
+    for (const column of [0, 1, 2])
+      expect(later.value.table.value(row, column)).toBe(found.value.table.value(row, column));
+  const forged = await readUnfoundChunk(sourceOf(bytes), format, rangeOf(bytes, 3), 1);
+  if (!forged.ok) throw new Error('not read');
+  expect(() => forged.value.table.value(0, 0)).toThrow(TypeError);
+  const changed = await readUnfoundChunk(sourceOf(bytes), format, { ...rangeOf(bytes, 2), crc: 1 }, 1);
+  expect(changed).toMatchObject({ ok: false, failure: { code: 'file.changed' } });
+});
+
+it('has no cells of a chunk whose source was not read', () => {
+  const { table } = unreadChunk(rangeOf(Buffer.from('a\nb\n'), 2));
+  expect(table.count).toBe(2);
+  expect(table.delimitedBytes).toBeNull();
+  for (const ask of [
+    () => table.beginning(0, 0),
+    () => table.width(1),
+    () => table.byteSpans,
+    () => table.rowStart(0),
+    () => table.isBroken(0),
+  ])
+    expect(ask).toThrow(TypeError);
 });

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -98,6 +98,28 @@ describe('a filter', () => {
     expect((await page(jobId, both, 120, { count: 10 })).rows).toEqual(all.rows.slice(120, 130));
     expect((await page(jobId, both, 0, { filter: 'failed' })).total).toBe(0);
   });
+
+  it.each(['', '7'])(
+    'reads the source only where a row has no result: of tokens that end with %j',
+    async (end) => {
+      app.service.refuses = (value) => end !== '' && value.endsWith(end);
+      const path = await app.write('in.csv', table);
+      const { jobId } = await finish();
+      const { mtimeMs } = await stat(path);
+      await writeFile(path, table.replaceAll('D-', 'E-'));
+      const sameTime = (Math.floor(mtimeMs) + 0.5) / 1_000;
+      await utimes(path, sameTime, sameTime);
+      // No page of rows is read that way.
+      const rowsThatBegin = (column: number, text: string) => {
+        const view = { ...where(column, 'begins', text), sort: null };
+        return app.batch['batch.rows']({ jobId, filter: 'all', view, from: 0, count: 1 });
+      };
+      expect(codeOf(await rowsThatBegin(0, 'F-'))).toBe('file.changed');
+      const masks = await rowsThatBegin(1, '9');
+      if (end === '') expect(valueOf(masks).total).toBe(0);
+      else expect(codeOf(masks)).toBe('file.changed');
+    },
+  );
 
   it('can’t be used to ask for what a mask hides', async () => {
     const { jobId } = await finish();

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findRows } from '../../../../electron/batch/reading/row-spans.ts';
+import { codecOf } from '../../../../electron/batch/reading/encodings.ts';
+import type { Newline } from '../../../../electron/batch/reading/row-kind.ts';
 import { Table } from '../../../../electron/batch/reading/table.ts';
 import {
   encodeResults,
@@ -21,7 +23,8 @@ import {
   textTest,
 } from '../../../../electron/batch/viewing/row-conditions.ts';
 import { createColumnSorter, createRowSorter } from '../../../../electron/batch/viewing/row-order.ts';
-import { cellEnd, hiddenSign, shownTexts } from '../../../../electron/batch/viewing/shown-text.ts';
+import { cellEnd, hiddenSign } from '../../../../electron/batch/viewing/cell-text.ts';
+import { shownTexts } from '../../../../electron/batch/viewing/shown-text.ts';
 import type { ColumnPlan, Encoding } from '../../../../electron/contract/models/batch.ts';
 import type { DefinitionKind } from '../../../../electron/contract/models/connection.ts';
 import type { RowCondition } from '../../../../electron/contract/models/rows.ts';
@@ -93,8 +96,8 @@ const view = fc
 interface Row {
   readonly cells: readonly string[];
   readonly isQuoted: boolean;
-  /** Spoils the row, so that it could not be sent. */
-  readonly isFlawed: boolean;
+  /** All but the first spoil the row, or leave nothing of it. */
+  readonly kind: 'usual' | 'longer' | 'shorter' | 'with NUL' | 'empty';
   readonly state: string;
   readonly result: string;
 }
@@ -117,32 +120,90 @@ const rowOf = (cell: fc.Arbitrary<string>): fc.Arbitrary<Row> =>
   fc.record({
     cells: fc.array(cell, { minLength: width, maxLength: width }),
     isQuoted: fc.boolean(),
-    isFlawed: fc.integer({ min: 0, max: 19 }).map((n) => n === 0),
+    kind: fc
+      .integer({ min: 0, max: 29 })
+      .map((n) => (['longer', 'shorter', 'with NUL', 'empty'] as const)[n] ?? ('usual' as const)),
     state: fc.constantFrom('o', 'o', 'o', 'f', 'b', 'k', 'm'),
     result: cell,
   });
 const rowsOf = (cell: fc.Arbitrary<string>): fc.Arbitrary<Row[]> =>
   fc.array(rowOf(cell), { minLength: 1, maxLength: 6 });
 
-const written = (text: string, isQuoted: boolean): string =>
-  isQuoted || /["\r\n,]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/** How the rows are written, and what the table knows of where they are when it is asked. */
+interface Dialect {
+  readonly encoding: Encoding;
+  readonly delimiter: string;
+  readonly newline: Newline;
+  readonly quote: 'none' | undefined;
+  /** Stands behind each closing quote. */
+  readonly behind: string;
+  readonly hasLastEnd: boolean;
+  readonly found: 'all' | 'some fields' | 'later';
+  readonly isLineAbove: boolean;
+}
+
+const plainDialect: Dialect = {
+  encoding: 'utf-8',
+  delimiter: ',',
+  newline: '\r\n',
+  quote: undefined,
+  behind: '',
+  hasLastEnd: true,
+  found: 'all',
+  isLineAbove: false,
+};
+
+const often = <T>(usual: T, ...others: T[]): fc.Arbitrary<T> =>
+  fc.constantFrom(usual, usual, usual, ...others);
+const dialect: fc.Arbitrary<Dialect> = fc.record({
+  encoding: often<Encoding>('utf-8', 'utf-16le', 'windows-1252', 'shift_jis'),
+  delimiter: often(',', ';', ' ', '-', '1', '"', 'é'),
+  newline: fc.constantFrom<Newline>('\r\n', '\n', '\r'),
+  quote: often<'none' | undefined>(undefined, 'none'),
+  behind: often('', ' ', 'x'),
+  hasLastEnd: often(true, false),
+  found: fc.constantFrom('all', 'some fields', 'later'),
+  isLineAbove: often(false, true),
+});
+
+function written(text: string, isQuoted: boolean, { delimiter, behind }: Dialect): string {
+  const needsQuotes = isQuoted || /["\r\n]/.test(text) || text.includes(delimiter);
+  return needsQuotes ? `"${text.replaceAll('"', '""')}"${behind}` : text;
+}
+
+function tableOf(rows: readonly Row[], how: Dialect): Table {
+  const { encoding, delimiter, newline, quote, hasLastEnd, found, isLineAbove } = how;
+  const lines = rows.map(({ cells, isQuoted, kind }) => {
+    const fields = cells.map((one) => written(one, isQuoted, how));
+    if (kind === 'empty') return '';
+    if (kind === 'longer') fields.push('more');
+    if (kind === 'shorter') fields.pop();
+    if (kind === 'with NUL') fields[3] = '4111111111111111\0';
+    return fields.join(delimiter);
+  });
+  const text = [...(isLineAbove ? ['above'] : []), ...lines].join(newline) + (hasLastEnd ? newline : '');
+  const codec = codecOf(encoding);
+  const encoded = codec.encode(text);
+  const bytes = encoded.ok ? encoded.bytes : Buffer.from(text, 'utf8');
+  const source = { encoding, bytes, view: codec.view(bytes) };
+  const layout = { delimiter, newline, ...(quote && { quote }) };
+  const options = { ...layout, isEnd: true, isFull: false, until: Infinity };
+  const all = findRows(source.view, options);
+  const maxFields = found === 'some fields' ? 2 : undefined;
+  const range = isLineAbove ? ([1, all.count] as const) : undefined;
+  // With a line above rows are never found later.
+  return found === 'later' && !isLineAbove
+    ? new Table(source, { count: all.count, find: (view) => findRows(view, options) }, undefined, layout)
+    : new Table(source, findRows(source.view, { ...options, maxFields }), range, layout);
+}
 
 function chunkOf(
   rows: readonly Row[],
-  encoding: Encoding,
+  how: Dialect,
   read: (results: ChunkResults) => ChunkResults = (results) => results,
 ): LoadedChunk {
-  const text = rows
-    .map(({ cells, isQuoted, isFlawed }) =>
-      [...cells.map((one) => written(one, isQuoted)), ...(isFlawed ? ['more'] : [])].join(','),
-    )
-    .map((line) => `${line}\r\n`)
-    .join('');
-  const bytes = Buffer.from(text, encoding === 'utf-16le' ? 'utf16le' : 'utf8');
-  const source = encoding === 'utf-16le' ? text : bytes.toString('latin1');
-  const dialect = { delimiter: ',', newline: '\r\n', isEnd: true, isFull: true, until: Infinity } as const;
-  const table = new Table({ encoding, bytes, view: source }, findRows(source, dialect));
-  const flaws = Object.fromEntries(table.findFlaws(width, null));
+  const table = tableOf(rows, how);
+  const flaws = Object.fromEntries(tableOf(rows, { ...how, found: 'all' }).findFlaws(width, null));
   const results: ChunkResults = {
     states: Array.from({ length: table.count }, (_, index) => (index in flaws ? 'f' : 'o')).join(''),
     flaws,
@@ -157,7 +218,7 @@ function chunkOf(
       },
     ],
   };
-  const range = { start: { offset: 0, row: 1 }, end: { offset: bytes.length, row: table.count + 1 } };
+  const range = { start: { offset: 0, row: 1 }, end: { offset: 1, row: table.count + 1 } };
   return {
     chunk: { ...range, crc: 0, table, above: null, flaws: new Map(), typed: new Set() },
     results: read(results),
@@ -167,10 +228,10 @@ function chunkOf(
 const chunk = fc
   .tuple(
     fc.oneof(rowsOf(cell), rowsOf(plainCell)),
-    fc.constantFrom<Encoding>('utf-8', 'utf-8', 'utf-16le'),
+    fc.oneof(fc.constant(plainDialect), dialect),
     fc.constantFrom(undefined, (results: ChunkResults) => decodeResults(encodeResults(results))),
   )
-  .map(([rows, encoding, read]) => ({ rows, loaded: chunkOf(rows, encoding, read) }));
+  .map(([rows, how, read]) => ({ rows, loaded: chunkOf(rows, how, read) }));
 
 const asked = fc.oneof(
   fc.string({ minLength: 1, maxLength: 3 }),
@@ -280,20 +341,20 @@ describe('the shown text of a chunk', () => {
     );
   });
 
-  it('has nothing of what is behind a mask: two chunks that are shown alike are one text', () => {
+  it.each(['all', 'later'] as const)('has nothing of what is behind a mask, with rows found: %s', (found) => {
     const of: View = { width, work: [], masked: new Map([[1, 'card']]) };
     const rows = (middle: string) => [
       {
         cells: ['D-1', `411111${middle}1111`, 'note', `see 411111${middle}1117`],
         isQuoted: false,
-        isFlawed: false,
+        kind: 'usual' as const,
         state: 'k',
         result: '',
       },
     ];
     const [one, other] = ['111111', '984530'].map((middle) =>
       shownTexts(of, [0, 1, 2, 3]).map((make) => {
-        const { bytes, others, firstOthers } = make(chunkOf(rows(middle), 'utf-8'));
+        const { bytes, others, firstOthers } = make(chunkOf(rows(middle), { ...plainDialect, found }));
         return [
           bytes.toString('latin1').replaceAll('\0', ''),
           Array.from(others.subarray(0, firstOthers[1])),
