@@ -159,7 +159,13 @@ export function countChunk(results: ChunkResults): ChunkCounts {
 }
 
 /** As most chunks are: their cells need not be looked at one by one. */
-export const areAllOk = (states: string): boolean => states === rowStates.ok.repeat(states.length);
+export function areAllOk(states: string): boolean {
+  if (allOk.length !== states.length) allOk = rowStates.ok.repeat(states.length);
+  return states === allOk;
+}
+
+/** Chunks are mostly as long as the one before. */
+let allOk = '';
 
 function countColumn(column: ColumnResults): ColumnCounts {
   const { states, sizes } = column;

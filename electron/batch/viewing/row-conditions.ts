@@ -3,7 +3,7 @@ import type { RowCondition } from '../../contract/models/rows.ts';
 import { codeOfRow, type ChunkResults } from '../storing/results.ts';
 import { countColumns, showCell, type LoadedChunk, type View } from './result-rows.ts';
 import { cellEnd, hiddenSign, type ShownText } from './cell-text.ts';
-import { markRows, shownTexts } from './shown-text.ts';
+import { markRows, needleOf, shownTexts } from './shown-text.ts';
 
 export type RowTest = (loaded: LoadedChunk, index: number) => boolean;
 
@@ -95,7 +95,7 @@ function markerOf(test: Exclude<RowCondition['test'], 'failed'>, text: string): 
   const needles = spellings
     // eslint-disable-next-line no-control-regex -- what may be in such a text
     .filter((spelling) => /^[\x02-\x7f•]*$/.test(spelling))
-    .map((spelling) => before + spelling.replaceAll('•', String.fromCharCode(hiddenSign)) + behind);
+    .map((spelling) => needleOf(before + spelling.replaceAll('•', String.fromCharCode(hiddenSign)) + behind));
   return (shown, marks) => {
     markRows(shown, needles, marks);
   };
