@@ -44,8 +44,8 @@ const sortOf = (column: SourceColumn | undefined): number =>
 export function createSourceText(view: View, columns: readonly SourceColumn[]): ShownTextMaker {
   const text = new CellText();
   const shownColumns = columns.map(({ column }) => column);
-  const byColumn = Array.from({ length: view.width }, (_, at) => columns.find(({ column }) => column === at));
-  const sorts = Uint8Array.from({ length: view.width + 1 }, (_, at) => sortOf(byColumn[at]));
+  const byColumn = new Map(columns.map((shown) => [shown.column, shown]));
+  const sorts = Uint8Array.from({ length: view.width + 1 }, (_, column) => sortOf(byColumn.get(column)));
   const weights = Int32Array.from(unitWeights);
   let stops = { fieldEnd: -1, rowEnd: -1 };
 
@@ -58,7 +58,7 @@ export function createSourceText(view: View, columns: readonly SourceColumn[]): 
   }
 
   function shownAs(column: number, row: number, { columns: answers }: ChunkResults): ShownAs {
-    const { kind = null, tokenOf = null } = byColumn[column] ?? {};
+    const { kind = null, tokenOf = null } = byColumn.get(column) ?? {};
     if (kind !== null || tokenOf === null) return kind;
     const state = answers[tokenOf]?.states[row];
     return state === rowStates.ok || state === rowStates.matched ? 'token' : null;
