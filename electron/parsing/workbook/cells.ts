@@ -208,7 +208,7 @@ export async function readSharedStrings(
     if (name === 'si') strings.add(hooks.take());
   };
   const usual: UsualElements = {
-    parent: 'sst',
+    parents: ['sst'],
     begins: '<si><t',
     take: (xml, at) => {
       usualText.lastIndex = at;

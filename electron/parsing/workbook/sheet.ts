@@ -181,7 +181,7 @@ function usualCells(hooks: XmlHooks): UsualElements {
   }
 
   return {
-    parent: 'row',
+    parents: ['sheetData', 'row'],
     begins: '<c r="',
     take: (xml, at) => {
       for (let end = at; ;) {

@@ -14,11 +14,11 @@ export interface XmlHooks {
 
 /** What most of a part is made of, always written in one way. The parser takes five times as long for it. */
 export interface UsualElements {
-  /** The element they stand in. */
-  readonly parent: string;
+  /** The element they stand in, and those around it that there have to be. */
+  readonly parents: readonly string[];
   /** How each of them begins. */
   readonly begins: string;
-  /** Tells the hooks of those that stand one behind the other from `at`. Returns where they end, within an element `parent`. */
+  /** Tells the hooks of those that stand one behind the other from `at`. Returns where they end, within such an element. */
   readonly take: (text: string, at: number) => number;
 }
 
@@ -43,19 +43,19 @@ export async function readXml(
 ): Promise<void> {
   const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
   let quiet = 0;
-  const parents: string[] = [];
+  const open: string[] = [];
   let tags = 0;
   parser.on('opentag', ({ name, attributes }) => {
     quiet = 0;
     tags += 1;
-    parents.push(name);
-    if (parents.length > depth) throw new Refusal('file.workbook-damaged');
+    open.push(name);
+    if (open.length > depth) throw new Refusal('file.workbook-damaged');
     hooks.open(local(name), attributes);
   });
   parser.on('closetag', ({ name }) => {
     quiet = 0;
     tags += 1;
-    parents.pop();
+    open.pop();
     hooks.close?.(local(name));
   });
   parser.on('text', (text) => {
@@ -84,7 +84,7 @@ export async function readXml(
     if (quiet > tokenBytes) throw new Refusal('file.workbook-too-large');
   };
   /** Writes what is between the usual elements. Only the parser knows what is content, and no comment or value. */
-  const feedBetween = (text: string, { parent, begins, take }: UsualElements): void => {
+  const feedBetween = (text: string, { parents, begins, take }: UsualElements): void => {
     for (let at = 0; at < text.length;) {
       const next = text.indexOf(begins, at);
       if (next < 0) {
@@ -95,7 +95,7 @@ export async function readXml(
       const before = tags;
       if (next > at) parser.write(text.slice(next - 1, next));
       // Behind a sign that ended a tag content begins.
-      const end = tags > before && parents.at(-1) === parent ? take(text, next) : next;
+      const end = tags > before && isWithin(open, parents) ? take(text, next) : next;
       if (end > next) quiet = 0;
       // One that is not usual is the parser's.
       else parser.write(begins);
@@ -114,6 +114,9 @@ export async function readXml(
   feed(decoder === null ? '' : decodePiece(decoder, null), 0);
   parser.close();
 }
+
+const isWithin = (open: readonly string[], parents: readonly string[]): boolean =>
+  parents.every((name, at) => open[open.length - parents.length + at] === name);
 
 function local(name: string): string {
   const colon = name.indexOf(':');

@@ -124,6 +124,11 @@ it.each(odds)('reads what is around %s as the parser would have', async (strange
   expect(await read(xml, (hooks) => hooks)).toEqual(await read(xml, byParser));
 });
 
+it('refuses a second root element', async () => {
+  const xml = '<row><sheetData></sheetData><c r="A1"><v>1</v></c></row><row r="99"></row>';
+  expect(await read(xml, (hooks) => hooks)).toEqual({ refused: 'file.workbook-damaged' });
+});
+
 it.each([
   ['an attribute twice', '<row r="1"></row><row r="2" a="1" a="2"><c r="A2"><v>1</v></c></row>'],
   ['a number twice', '<row r="1"></row><row r="2" r="3"><c r="A2"><v>1</v></c></row>'],
