@@ -14,7 +14,7 @@ import type { ElectronModules } from './electron-modules.ts';
 import { isGiven } from './command-line.ts';
 import { tableExtensions, type Openings } from './openings.ts';
 import type { AwaySignal, FileKind, Opening, Platform, PlatformClipboard, WindowFocus } from './platform.ts';
-import { serveBundle } from './protocol.ts';
+import { electronOrigin, openBundle, serveBundle } from './protocol.ts';
 import { setMenu, showContextMenus } from './menu.ts';
 import { reloadCrashedWindow, createWindow, loadWindow } from './window.ts';
 import { readWindowPlace, rememberWindow } from './window-state.ts';
@@ -94,6 +94,9 @@ export function createElectronPlatform(
   const { app, dialog, ipcMain, powerMonitor, shell } = electron;
   const { renderer, preload, os, openings, mayClose, restart, onSessionEnd, watchScreenLock } = options;
   const home = app.getPath('userData');
+  // Listed while Electron starts. Where that fails, the window says so that is opened with it.
+  const bundle = openBundle(renderer, electronOrigin);
+  bundle.catch(() => undefined);
   const away = createEmitter<AwaySignal>();
   if (os === 'linux') watchScreenLock?.(() => away.emit('screen-locked'));
   app.on('before-quit', () => away.emit('quit'));
@@ -161,7 +164,7 @@ export function createElectronPlatform(
       // Without `persist:` it lives in memory: no cache, cookies or storage of the window on the disk.
       const session = electron.session.fromPartition('tokendesk', { cache: false });
       await session.setProxy(deadProxy);
-      await serveBundle(session, renderer);
+      serveBundle(session, await bundle);
       // macOS and Windows only.
       powerMonitor.on('lock-screen', () => away.emit('screen-locked'));
       powerMonitor.on('suspend', () => away.emit('suspend'));

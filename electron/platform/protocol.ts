@@ -13,9 +13,8 @@ export function registerScheme(protocol: Pick<Protocol, 'registerSchemesAsPrivil
   ]);
 }
 
-/** Answers `app://tokendesk/…` in this session from the folder of the built window. */
-export async function serveBundle(session: Pick<Session, 'protocol'>, folder: string): Promise<void> {
-  const bundle = await openBundle(folder, electronOrigin);
+/** Answers `app://tokendesk/…` in this session from the built window. */
+export function serveBundle(session: Pick<Session, 'protocol'>, bundle: Bundle): void {
   session.protocol.handle(scheme, async ({ url, method }) => {
     const { status, headers, body } = await bundle(url, method);
     return new Response(body, { status, headers: { ...headers } });

@@ -12,7 +12,7 @@ import { tinyBundle } from '../../support/temp-folder.ts';
 async function served() {
   const handlers = new Map<string, Parameters<Session['protocol']['handle']>[1]>();
   const protocol = { handle: (scheme, handler) => void handlers.set(scheme, handler) } as Session['protocol'];
-  await serveBundle({ protocol }, tinyBundle());
+  serveBundle({ protocol }, await openBundle(tinyBundle(), electronOrigin));
   const handler = handlers.get('app');
   if (handler === undefined) throw new Error('app:// is not served');
   return async (url: string, method = 'GET') => handler(new Request(url, { method }));
