@@ -78,8 +78,11 @@ export function columnsOf(view: View): readonly ShownColumn[] {
   return columns;
 }
 
-/** Whether results stand in a column, and not only what the source has. */
-export const hasResult = (view: View, column: number): boolean => columnsOf(view)[column]?.work !== null;
+/** Whether results stand in a column, or tell how the source's cells are shown. */
+export function needsResults(view: View, column: number): boolean {
+  const shown = columnsOf(view)[column];
+  return shown !== undefined && (shown.work !== null || shown.tokenOf !== null);
+}
 
 /** The result that is all that a shown column shows where there is one; null where the source is needed too. */
 export function answerOf(view: View, column: number): number | null {

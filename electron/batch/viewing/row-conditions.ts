@@ -1,6 +1,6 @@
 import creditCardType from 'credit-card-type';
 import type { RowCondition } from '../../contract/models/rows.ts';
-import { codeOfRow, type ChunkResults } from '../storing/results.ts';
+import type { ChunkResults } from '../storing/results.ts';
 import { countColumns, showCell, type LoadedChunk, type View } from './result-rows.ts';
 import { cellEnd, hiddenSign, type ShownText } from './cell-text.ts';
 import { markRows, needleOf, shownTexts } from './shown-text.ts';
@@ -187,8 +187,7 @@ function failedTest(column: number, code: string, view: View): RowTest {
   };
 }
 
-const flawOf = (results: ChunkResults, index: number): string | null =>
-  results.flaws[index] === undefined ? null : codeOfRow(results, index);
+const flawOf = (results: ChunkResults, index: number): string | null => results.flaws[index] ?? null;
 
 const brands = new Map<string, string | null>();
 

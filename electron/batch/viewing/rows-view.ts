@@ -20,7 +20,7 @@ import {
   answerOf,
   countRows,
   fewRows,
-  hasResult,
+  needsResults,
   pageOf,
   showRow,
   sourceOf,
@@ -279,7 +279,7 @@ async function buildList(
   const list = createNumberList(known?.rows);
   const seen = [...(view?.where ?? []), ...(sort === null ? [] : [{ column: sort.column ?? 0, test: null }])];
   const withResults =
-    filter !== 'all' || seen.some(({ column, test }) => test === 'failed' || hasResult(rows.view, column));
+    filter !== 'all' || seen.some(({ column, test }) => test === 'failed' || needsResults(rows.view, column));
   const columns = 1 + Math.max(-1, ...seen.map(({ column }) => sourceOf(rows.view, column)));
   const answers = seen.map(({ column }) => answerOf(rows.view, column)).filter((answer) => answer !== null);
   const needed = { withResults, columns, answers: answers.length === seen.length ? answers : undefined };

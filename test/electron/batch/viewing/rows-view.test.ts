@@ -2,6 +2,7 @@ import { rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { luhnDigitBetween } from '../../../../electron/built-in-service/engine/card-number.ts';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
 import { createRowSorter } from '../../../../electron/batch/viewing/row-order.ts';
 import type { JobRows } from '../../../../electron/batch/viewing/look-at-rows.ts';
@@ -191,16 +192,45 @@ describe('a filter', () => {
   });
 });
 
+describe('a column of the source', () => {
+  it('is filtered and sorted as it is shown, where a result beside tells that it is a token', async () => {
+    // Few enough that the column is none of cards.
+    const tokens = Array.from({ length: 60 }, (_, i) => {
+      const digits = `4111111111111${90 - i}`;
+      return i % 15 === 7 ? digits + String(luhnDigitBetween(digits, '')) : `tok${i}`;
+    });
+    const refused = tokens[7];
+    app.service.refuses = (token) => token === refused;
+    const source = await app.open(
+      await app.write('in.csv', `id,token\n${tokens.map((token, i) => `${i},${token}\n`).join('')}`),
+    );
+    const { jobId } = await app.run(source, planOf([detokenize(1, { into: 'beside' })]));
+    const all = (await page(jobId, {})).rows;
+    const shown = new Map(all.map(({ row, cells }) => [row, cells[1]?.text ?? '']));
+    expect([8, 23, 38, 53].map((row) => shown.get(row)?.includes('•'))).toEqual([true, false, false, false]);
+    const found = await page(jobId, where(1, 'begins', '4111111111111'));
+    expect(found.rows.map(({ row }) => row)).toEqual([23, 38, 53]);
+    const sorted = (await page(jobId, { sort: { column: 1, descending: false } })).rows.map(({ row }) => row);
+    expect(sorted.filter((row) => [23, 38, 53].includes(row))).toEqual([53, 38, 23]);
+  });
+
+  it('is counted by its length only where it is known which field is the column’s', async () => {
+    const { jobId } = await finish('id,card\na,tok1\nb,tok2,more\nc,tok3\n');
+    expect((await page(jobId, where(0, 'length', '1'))).rows.map(({ row }) => row)).toEqual([1, 3]);
+    expect((await page(jobId, where(0, 'contains', 'b'))).rows.map(({ row }) => row)).toEqual([2]);
+  });
+});
+
 describe('some columns of a page', () => {
   it('are the cells of the whole rows, masked alike, in each kind of view', async () => {
-    const flawed = 'id,card,amount,note\na,tok1,1,x\nb,tok2\nc,tok3,3,y,more\nd,tok4,4,z\n';
+    const flawed = 'id,card,amount,note\na-,tok1,1,x\nb-,tok2\nc-,tok3,3,y,more\nd-,tok4,4,z\n';
     const { jobId } = await finish(flawed, [detokenize(1, { into: 'beside' })]);
     const columns = [0, 1, 3, 4];
     const views: Partial<RowsView>[] = [
       {},
       { sort: { column: null, descending: true } },
       { sort: { column: 2, descending: true } },
-      where(0, 'length', '1'),
+      where(0, 'ends', '-'),
     ];
     for (const view of views) {
       const query = {
