@@ -38,6 +38,14 @@ export interface App {
 /** What the window does not wait for comes that long after it: it would take the processor from it. */
 const laterMs = 2_000;
 
+/** What a window asks for before it is drawn: whatever else it asks for says that it is, and a locked one too. */
+const askedToDraw: readonly string[] = [
+  'app.state',
+  'app.takeOpened',
+  'lookup.recent',
+  'activity.cases',
+] satisfies CallName[];
+
 /** Builds the modules and connects them. The window's calls are answered once it resolves. */
 export async function openApp(given: Platform, options: AppOptions): Promise<App> {
   const { log, managed } = options;
@@ -156,17 +164,19 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   );
   void pages.stories.start();
   await pages.batch.start();
+  const route = createRouter({
+    handlers,
+    origin: options.origin,
+    locked: () => lock.state().locked,
+    passphraseMissing,
+    allowed,
+    log,
+  });
   // Last: a window that is there already would ask for jobs that are not.
-  platform.serve(
-    createRouter({
-      handlers,
-      origin: options.origin,
-      locked: () => lock.state().locked,
-      passphraseMissing,
-      allowed,
-      log,
-    }),
-  );
+  platform.serve((sender, call, payload) => {
+    if (!askedToDraw.includes(call)) endStart();
+    return route(sender, call, payload);
+  });
   log.info('app opened');
   // Whoever used the built-in service last time finds it running.
   if (connections.active()?.connectionId === builtInId)

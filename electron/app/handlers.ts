@@ -9,7 +9,6 @@ import { restoreText } from '../contract/obscured.ts';
 import type { Platform, Question } from '../platform/platform.ts';
 import { describeManaged, fixedSettings } from '../settings/managed-settings.ts';
 import { createDiagnosticsHandlers } from '../support/diagnostics.ts';
-import { endStart } from '../util/turns.ts';
 import type { Foundation } from './foundation.ts';
 import type { Openings } from './opened.ts';
 import type { AppOptions } from './options.ts';
@@ -112,11 +111,6 @@ export function composeHandlers({
     ...lookup,
     ...stories.calls,
     ...batch,
-    'batch.jobs': (query) => {
-      // Asked for by a window that is drawn.
-      endStart();
-      return batch['batch.jobs'](query);
-    },
     ...reports,
     ...administration.handlers,
     'activity.list': async (query) => done(await audit.list(query)),

@@ -36,6 +36,15 @@ test('a window is drawn once it asks for the jobs; the state it asks for before 
   await app.close();
 });
 
+test('a window that has to have a passphrase set first is drawn when it asks for anything else', async () => {
+  const app = await openWholeApp({ home, keyring: fakeKeyring(), managed: { passphraseRequired: true } });
+  expect(await app.ask('app.state', {})).toMatchObject({ ok: true });
+  expect(await hasStarted()).toBe(false);
+  expect(await app.ask('batch.jobs', {})).toMatchObject({ failure: { code: 'unlock.passphrase-required' } });
+  expect(await hasStarted()).toBe(true);
+  await app.close();
+});
+
 test('an app that is closed before its window is drawn waits for nothing', async () => {
   const app = await openWholeApp({ home, keyring: fakeKeyring() });
   await app.close();
