@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import fs from 'node:fs';
+import fs, { promises } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { receiptFile } from '../../electron/evidence/receipt.ts';
@@ -273,6 +273,18 @@ test('a name that the folder does not take is told, and leaves no note', async (
   expect(fs.readdirSync(path.dirname(file))).toEqual([]);
   fs.mkdirSync(file);
   expect(await open().canMake(target)).toMatchObject({ ok: false });
+});
+
+test('a tried name that can’t be removed stays noted, and goes at the next start', async () => {
+  const app = setUp();
+  const folder = path.dirname(app.target);
+  // As a folder that lets files be made and none removed.
+  const refused = vi.spyOn(promises, 'rm').mockRejectedValueOnce(new Error('EPERM'));
+  expect(value(await app.open().canMake(path.join(folder, 'may.csv')))).toBe(false);
+  refused.mockRestore();
+  expect(fs.readdirSync(folder)).toEqual([path.basename(app.file), expect.stringMatching(/^may\.csv\./)]);
+  await start(app);
+  expect(fs.readdirSync(folder)).toEqual([]);
 });
 
 test('an export that can’t be noted is not written', async () => {

@@ -173,18 +173,24 @@ export function createUnfinishedExports({
       await cleaning;
       return during({ ...given, at: now() }, run);
     },
-    canMake(given) {
-      const trial = `${path.resolve(given)}.${randomBytes(4).toString('hex').slice(1)}`;
-      return during({ trial }, async () => {
+    async canMake(given) {
+      const entry = { trial: `${path.resolve(given)}.${randomBytes(4).toString('hex').slice(1)}` };
+      const made = await during(entry, async () => {
         try {
-          await (await fs.open(trial, 'wx', 0o600)).close();
-          // A scanner may hold it for a moment.
-          await fs.rm(trial, { maxRetries: 3 });
-          return done(true);
+          await (await fs.open(entry.trial, 'wx', 0o600)).close();
         } catch {
-          return done(false);
+          return done('not made');
         }
+        // A scanner may hold it for a moment.
+        return fs.rm(entry.trial, { maxRetries: 3 }).then(
+          () => done('removed'),
+          () => done('left'),
+        );
       });
+      if (!made.ok) return made;
+      // A folder may let files be made and none removed: the next start tries again.
+      if (made.value === 'left') await change((list) => [...list, entry]);
+      return done(made.value === 'removed');
     },
     removeLeft() {
       cleaning = (async () => {
