@@ -233,3 +233,12 @@ test('what an icon is called is shown to who comes with a key or the pointer, un
   await page.getByRole('button', { name: 'Lock' }).hover();
   await expect(hint).toHaveCount(0);
 });
+
+test('the shortcuts are opened by a key, and closed by Escape', async ({ page }) => {
+  await page.getByRole('button', { name: /^Shortcuts/ }).waitFor();
+  await page.keyboard.press('Control+/');
+  const dialog = page.getByRole('dialog', { name: 'Shortcuts' });
+  await expect(dialog).toContainText('Find');
+  await page.keyboard.press('Escape');
+  await expect(dialog).toBeHidden();
+});
