@@ -28,6 +28,8 @@ export const plainSign = '[^<>&\\0-\\x1f\\x7f-\\x9f\\u2028\\ud800-\\udfff\\ufffe
 /** No element or text of a workbook comes near these; what does was made to fill the memory. */
 const tokenBytes = 8 * 1024 * 1024;
 const depth = 100;
+/** Of usual elements, within the one they stand in. */
+const usualDepth = 2;
 
 /** Parsed between two calls of `between`: of shared texts and wide rows, a whole piece may make a hundred megabytes. */
 const sliceBytes = 2 * 1024;
@@ -95,7 +97,10 @@ export async function readXml(
       const before = tags;
       if (next > at) parser.write(text.slice(next - 1, next));
       // Behind a sign that ended a tag content begins.
-      const end = tags > before && isWithin(open, parents) ? take(text, next) : next;
+      const end =
+        tags > before && open.length + usualDepth <= depth && isWithin(open, parents)
+          ? take(text, next)
+          : next;
       if (end > next) quiet = 0;
       // One that is not usual is the parser's.
       else parser.write(begins);

@@ -124,6 +124,14 @@ it.each(odds)('reads what is around %s as the parser would have', async (strange
   expect(await read(xml, (hooks) => hooks)).toEqual(await read(xml, byParser));
 });
 
+it.each([97, 98, 99])('takes elements below %i others as the parser would have', async (around) => {
+  const row = '<sheetData><row r="1"><c r="A1"><v>1</v></c></row></sheetData>';
+  const xml = `${'<x>'.repeat(around - 2)}${row}${'</x>'.repeat(around - 2)}`;
+  const seen = await read(xml, (hooks) => hooks);
+  expect(seen).toEqual(await read(xml, byParser));
+  expect('rows' in seen).toBe(around < 99);
+});
+
 it('refuses a second root element', async () => {
   const xml = '<row><sheetData></sheetData><c r="A1"><v>1</v></c></row><row r="99"></row>';
   expect(await read(xml, (hooks) => hooks)).toEqual({ refused: 'file.workbook-damaged' });
