@@ -9,6 +9,7 @@ import type { Openings } from './opened.ts';
 import type { Pages } from './pages.ts';
 import type { Service } from './service.ts';
 import type { CurrentState } from './state.ts';
+import { endStart } from '../util/turns.ts';
 
 interface LifecycleOptions {
   readonly platform: Platform;
@@ -46,7 +47,11 @@ export function watch({
     lock.onChange(() => {
       if (lock.state().locked) void clients.dropSessions();
     }),
-    lock.onChange(() => state.changed()),
+    lock.onChange(() => {
+      // A window that is not drawn yet has to know at once, too.
+      endStart();
+      state.changed();
+    }),
     lock.onChange(() => {
       if (!lock.state().locked) return;
       administration.forget();

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { beginStart, endStart, untilStarted } from '../../../electron/util/turns.ts';
 import { openWholeApp } from '../../support/whole-app.ts';
+import { obscuredOf } from '../../support/obscured-text.ts';
 import { fakeKeyring } from '../../support/fake-keyring.ts';
 
 /* What stands while a window starts, and goes on in time. */
@@ -41,6 +42,16 @@ test('a window that has to have a passphrase set first is drawn when it asks for
   expect(await app.ask('app.state', {})).toMatchObject({ ok: true });
   expect(await hasStarted()).toBe(false);
   expect(await app.ask('batch.jobs', {})).toMatchObject({ failure: { code: 'unlock.passphrase-required' } });
+  expect(await hasStarted()).toBe(true);
+  await app.close();
+});
+
+test('a lock is told to a window that is not drawn yet', async () => {
+  const app = await openWholeApp({ home, keyring: fakeKeyring() });
+  const next = obscuredOf('correct horse');
+  expect(await app.ask('lock.setPassphrase', { current: obscuredOf(''), next })).toMatchObject({ ok: true });
+  beginStart();
+  app.away('screen-locked');
   expect(await hasStarted()).toBe(true);
   await app.close();
 });
