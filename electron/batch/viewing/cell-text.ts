@@ -6,7 +6,8 @@ import { maxLength, type LoadedChunk } from './result-rows.ts';
 /**
  * What the window sees of a chunk's cells, as one text: to go through it takes a fraction of the time that a text for each
  * cell takes. It is made without knowing what is looked for, and has nothing but what is shown, so that neither an answer
- * nor the time it takes tells what is behind a mask.
+ * nor the time it takes tells which signs are behind a mask. Cells with spaces, hyphens or signs beyond ASCII take some ten times
+ * as long, less than a thousandth of a millisecond each: of thousands of rows the time tells how many have such signs.
  */
 export interface ShownText {
   /**
