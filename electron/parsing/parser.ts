@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { closeHelper, createHelperMemory } from './helper-process.ts';
 import type { Gpg } from './packed/gpg.ts';
 import type { ReadPackedOptions, Unpacked } from './packed/read-packed.ts';
 import { done, failed, type FailureCode, type Outcome } from '../contract/errors.ts';
@@ -22,7 +23,7 @@ export interface Parser {
    * one has no key.
    */
   readPacked(
-    options: Omit<ReadPackedOptions, 'gpg' | 'onProcess'> & { readonly signal: AbortSignal },
+    options: Omit<ReadPackedOptions, 'gpg' | 'helper'> & { readonly signal: AbortSignal },
   ): Promise<Outcome<Unpacked>>;
   /**
    * For each expression, in which of these texts it is found; without texts a check of the expressions. Failures:
@@ -82,7 +83,6 @@ export function createParser({ worker, clock, gpg = () => null, limits }: Parser
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
-    const helper: { pid: number | null } = { pid: null };
     let isOver = false;
     const { promise, resolve, reject } = Promise.withResolvers<Outcome<T>>();
     let stopTimer = clock.after(startMs, () => {
@@ -102,7 +102,6 @@ export function createParser({ worker, clock, gpg = () => null, limits }: Parser
         });
       } else if (message.kind === 'outcome') resolve(message.outcome as Outcome<T>);
       else if (message.kind === 'report') report?.(message.share);
-      else if (message.kind === 'process') helper.pid = message.pid;
       else
         output?.(message).then((answer) => {
           thread.postMessage(answer);
@@ -121,7 +120,8 @@ export function createParser({ worker, clock, gpg = () => null, limits }: Parser
       isOver = true;
       stopTimer();
       signal?.removeEventListener('abort', cancel);
-      if (helper.pid !== null) endProcess(helper.pid);
+      const pid = task.kind === 'packed' ? await closeHelper(task.helper) : null;
+      if (pid !== null) endProcess(pid);
       await thread.terminate();
     }
   }
@@ -152,7 +152,7 @@ export function createParser({ worker, clock, gpg = () => null, limits }: Parser
       };
       try {
         return await run<Unpacked>(
-          { kind: 'packed', path, sheet, passphrase, gpg: gpg() },
+          { kind: 'packed', path, sheet, passphrase, gpg: gpg(), helper: createHelperMemory() },
           {
             deadlineMs: packedMs,
             slow: 'file.workbook-slow',

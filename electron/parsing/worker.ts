@@ -4,6 +4,7 @@
  * key of the app: what it read goes to the main process in pieces, which encrypts them.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { helperProcess, type HelperMemory } from './helper-process.ts';
 import { readPacked, type ReadPackedOptions } from './packed/read-packed.ts';
 import { matchPatterns } from './pattern.ts';
 import { done, type Outcome } from '../contract/errors.ts';
@@ -12,7 +13,9 @@ import { readExamples } from './service-examples/read-examples.ts';
 import type { EncryptedFileWriter } from '../storage/encrypted-file.ts';
 
 export type Task =
-  | ({ readonly kind: 'packed' } & Pick<ReadPackedOptions, 'path' | 'sheet' | 'passphrase' | 'gpg'>)
+  | ({ readonly kind: 'packed' } & Pick<ReadPackedOptions, 'path' | 'sheet' | 'passphrase' | 'gpg'> & {
+        readonly helper: HelperMemory;
+      })
   | { readonly kind: 'certificate'; readonly file: Uint8Array; readonly passphrase: string }
   | { readonly kind: 'examples'; readonly text: string }
   | { readonly kind: 'patterns'; readonly patterns: readonly string[]; readonly texts: readonly string[] };
@@ -20,8 +23,6 @@ export type Task =
 export type WorkerMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'report'; readonly share: number }
-  /** The process that works for this thread, null when it has ended: it does not end with the thread. */
-  | { readonly kind: 'process'; readonly pid: number | null }
   | OutputMessage
   | { readonly kind: 'outcome'; readonly outcome: Outcome<unknown> };
 
@@ -101,11 +102,9 @@ function run(task: Task): Promise<Outcome<unknown>> | Outcome<unknown> {
         reported = share;
         post({ kind: 'report', share });
       };
-      const onProcess = (pid: number | null): void => {
-        post({ kind: 'process', pid });
-      };
       const { path, sheet, passphrase, gpg } = task;
-      return readPacked({ path, sheet, passphrase, gpg, onProcess, createOutput, report });
+      const helper = helperProcess(task.helper);
+      return readPacked({ path, sheet, passphrase, gpg, helper, createOutput, report });
     }
     case 'certificate':
       return readPkcs12(Buffer.from(task.file), task.passphrase);

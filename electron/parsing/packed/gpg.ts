@@ -1,9 +1,10 @@
 /* eslint-disable no-control-regex -- bytes of packets */
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { HelperProcess } from '../helper-process.ts';
 import { packageLimits, Refusal } from '../workbook/package.ts';
 import type { Bytes } from './layers.ts';
 
@@ -53,21 +54,21 @@ export function isPgp(head: Buffer): boolean {
  * Of a message that is encrypted for a key of the person's, or with a passphrase. Only at the end it is known to be whole
  * and unaltered. Throws `Refusal`: file.not-a-table without GnuPG and for what is signed alone; file.pgp-key where no key
  * that it is for is here; file.pgp-locked where the passphrase was not given; file.archive-damaged; file.archive-too-large.
- * `onProcess` is given the process's number, and null when it has ended.
  */
 export async function* decryptPgp(
   bytes: Bytes,
   gpg: Gpg | null,
-  onProcess: (pid: number | null) => void,
+  helper: HelperProcess,
 ): AsyncGenerator<Buffer, void> {
   if (gpg === null) throw notOpened();
-  const child = spawn(gpg.file, args, { env: gpg.env, windowsHide: true });
+  // A thread that is being ended needs no answer.
+  if (!helper.begin()) throw notOpened();
+  const child = start(gpg, helper);
   const ended = once(child, 'close').then(
     ([code]) => code as number | null,
     () => null,
   );
   if (child.pid === undefined) throw notOpened();
-  onProcess(child.pid);
   let bytesIn = 0;
   async function* counted(): AsyncGenerator<Buffer, void> {
     for await (const piece of bytes) {
@@ -97,12 +98,23 @@ export async function* decryptPgp(
     // One that has written all ends by itself, and how it ends counts.
     if (!isRead) child.kill();
     await ended;
-    onProcess(null);
+    helper.ended();
   }
   await feeding;
   if (source.unread !== null) throw source.unread;
   const refusal = refusalOf(await said, await ended);
   if (refusal !== null) throw refusal;
+}
+
+function start({ file, env }: Gpg, helper: HelperProcess): ChildProcessWithoutNullStreams {
+  let pid: number | null = null;
+  try {
+    const child = spawn(file, args, { env, windowsHide: true });
+    pid = child.pid ?? null;
+    return child;
+  } finally {
+    helper.began(pid);
+  }
 }
 
 const notOpened = (): Refusal => new Refusal('file.not-a-table', 'file encrypted with PGP');

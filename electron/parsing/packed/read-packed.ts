@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import type { Packed } from '../../contract/models/packed.ts';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { EncryptedFileWriter } from '../../storage/encrypted-file.ts';
+import { createHelperMemory, helperProcess, type HelperProcess } from '../helper-process.ts';
 import { convertSheet, type Converted } from '../workbook/convert-sheet.ts';
 import { openPackage, Refusal, type Package } from '../workbook/package.ts';
 import { decryptPgp, type Gpg, isPgp } from './gpg.ts';
@@ -25,8 +26,7 @@ export interface ReadPackedOptions {
   readonly passphrase: string | null;
   /** Null where it is not installed, or not to be started. */
   readonly gpg?: Gpg | null | undefined;
-  /** See `decryptPgp`. */
-  readonly onProcess?: (pid: number | null) => void;
+  readonly helper?: HelperProcess;
   readonly createOutput: () => Promise<Outcome<EncryptedFileWriter>>;
   /** Receives the share that is done, 0 to 1. */
   readonly report: (share: number) => void;
@@ -107,8 +107,8 @@ async function readLayers(bytes: Bytes, options: LayerOptions, found: Packed): P
   }
   if (isPgp(head)) {
     if (found.isEncrypted || found.archive !== null) throw nested();
-    const { gpg = null, onProcess = () => undefined } = options;
-    return readLayers(decryptPgp(all, gpg, onProcess), options, { ...found, isEncrypted: true });
+    const { gpg = null, helper = helperProcess(createHelperMemory()) } = options;
+    return readLayers(decryptPgp(all, gpg, helper), options, { ...found, isEncrypted: true });
   }
   if (isGzip(head)) {
     if (found.archive !== null) throw nested();

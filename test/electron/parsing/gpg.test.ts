@@ -33,7 +33,12 @@ async function read(
     for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
   }
   try {
-    for await (const piece of decryptPgp(source(), gpg, (pid) => pids.push(pid))) pieces.push(piece);
+    const helper = {
+      begin: () => true,
+      began: (pid: number | null) => pids.push(pid),
+      ended: () => pids.push(null),
+    };
+    for await (const piece of decryptPgp(source(), gpg, helper)) pieces.push(piece);
     return { code: null, text: Buffer.concat(pieces), pids };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
