@@ -28,7 +28,11 @@ export const helperProcess = (memory: HelperMemory): HelperProcess => {
   return {
     begin: () => set(none, starting),
     began: (pid) => void set(starting, pid ?? none),
-    ended: () => void Atomics.store(memory, 0, none),
+    ended() {
+      const pid = Atomics.load(memory, 0);
+      // Closed stays closed.
+      if (pid > 0) set(pid, none);
+    },
   };
 };
 

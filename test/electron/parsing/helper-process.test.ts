@@ -10,6 +10,8 @@ it('whoever ends the thread is told which process runs, and none is started from
   helper.began(4_711);
   expect(await closeHelper(memory)).toBe(4_711);
   expect(helper.begin()).toBe(false);
+  helper.ended();
+  expect(helper.begin()).toBe(false);
 });
 
 it('a thread without a process starts none from then on; one whose process ended, or could not be started, has none', async () => {
