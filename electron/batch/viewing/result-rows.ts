@@ -97,6 +97,12 @@ export const sourceOf = (view: View, column: number): number => columnsOf(view)[
 /** How many columns the window shows. */
 export const countColumns = (view: View): number => columnsOf(view).length;
 
+/** How many cells the window shows of a row: of one that could not be sent the fields it has. */
+export const countCells = ({ chunk, results }: LoadedChunk, index: number, view: View): number =>
+  results.flaws[index] === undefined
+    ? countColumns(view)
+    : Math.min(chunk.table.width(index), maxCellsOfFlawedRow);
+
 /**
  * One cell for the window; cleartext is masked wherever it may be. Whoever filters, sorts, searches or counts rows for
  * the window does so by this text and nothing else: an answer that depends on what is behind a mask tells it, one
@@ -165,7 +171,7 @@ export function showRow(
 ): ResultRow {
   const { chunk, results } = loaded;
   const isFlawed = results.flaws[index] !== undefined;
-  const length = isFlawed ? Math.min(chunk.table.width(index), maxCellsOfFlawedRow) : columnsOf(view).length;
+  const length = countCells(loaded, index, view);
   const shown = columns?.filter((column) => column < length) ?? Array.from({ length }, (_, column) => column);
   for (const column of shown)
     noteCleartext(chunk.table.beginning(index, isFlawed ? column : sourceOf(view, column)));

@@ -1,7 +1,7 @@
 import creditCardType from 'credit-card-type';
 import type { RowCondition } from '../../contract/models/rows.ts';
 import type { ChunkResults } from '../storing/results.ts';
-import { countColumns, showCell, type LoadedChunk, type View } from './result-rows.ts';
+import { countCells, countColumns, showCell, type LoadedChunk, type View } from './result-rows.ts';
 import { cellEnd, hiddenSign, type ShownText } from './cell-text.ts';
 import { markRows, needleOf, shownTexts } from './shown-text.ts';
 
@@ -38,7 +38,15 @@ export function findTest(view: View, text: string): RowTest {
     const cell = showCell(loaded, index, view, column);
     return cell.state !== 'failed' && matches(cell.text);
   };
-  return testOfChunks(view, columns, { mark: markerOf('contains', text), ofCell });
+  const inColumns = testOfChunks(view, columns, { mark: markerOf('contains', text), ofCell });
+  return (loaded, index) => {
+    if (inColumns(loaded, index)) return true;
+    if (flawOf(loaded.results, index) === null) return false;
+    // Of more fields than there are columns: the row's detail shows them.
+    const cells = countCells(loaded, index, view);
+    for (let cell = columns.length; cell < cells; cell++) if (ofCell(loaded, index, cell)) return true;
+    return false;
+  };
 }
 
 /** Marks the rows of a shown text that pass; those with cells beside it are looked at again. */
@@ -123,8 +131,8 @@ const brandMarker =
 
 /** A cell whose text contains this, anywhere in a row; -1 where none does. */
 export function findInRow(loaded: LoadedChunk, index: number, view: View, matches: TextTest): number {
-  const columns = countColumns(view);
-  for (let column = 0; column < columns; column++) {
+  const cells = countCells(loaded, index, view);
+  for (let column = 0; column < cells; column++) {
     const cell = showCell(loaded, index, view, column);
     if (cell.state !== 'failed' && matches(cell.text)) return column;
   }

@@ -379,6 +379,19 @@ describe('a search', () => {
     expect(await find(jobId, 'nowhere', -1)).toBeNull();
   });
 
+  it('looks at all that the row’s detail shows of a row with more fields than columns, and at nothing else', async () => {
+    const card = '4000001234567899';
+    const beyond = 'mailed ada@example.com';
+    const fields = ['b', 'tok2', 'third', card, beyond];
+    const { jobId } = await finish(`id,card\na,tok1\n${fields.join(',')}\nc,tok3\n`);
+    const shown = (await page(jobId, {})).rows[1]?.cells.map(({ text }) => text) ?? [];
+    expect(shown).toHaveLength(fields.length);
+    for (const text of shown) expect(await find(jobId, text, -1)).toMatchObject({ count: 1, position: 1 });
+    expect(await find(jobId, 'THIRD', -1)).toEqual({ count: 1, ordinal: 1, position: 1, column: 2 });
+    for (const hidden of [card, card.slice(6, 12), card.slice(0, 7), beyond])
+      expect(await find(jobId, hidden, -1)).toBeNull();
+  });
+
   it('counts positions in the view it searches', async () => {
     const { jobId } = await finish();
     const view = { ...where(3, 'contains', 'second'), sort: null };
