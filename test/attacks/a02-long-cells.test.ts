@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findFlaws } from '../../electron/batch/reading/row-flaws.ts';
 import { findRows } from '../../electron/batch/reading/row-spans.ts';
 import { Table } from '../../electron/batch/reading/table.ts';
 import type { Preview } from '../../electron/contract/models/batch.ts';
@@ -70,7 +71,7 @@ describe('a cell that is made to be long', () => {
     expect(rows.width(0)).toBeLessThan(70_000);
     expect(rows.rowBytes(0).toString()).toBe(`${row}\n`);
     expect(openCleartext(rows.value(0, rows.width(0) - 1))).toMatch(/1,1$/);
-    expect(rows.findFlaws(2, null).get(0)).toBe('row.malformed');
+    expect(findFlaws(rows, 2, null).get(0)).toBe('row.malformed');
     expect(rows.fields(1).map(openCleartext)).toEqual(['2', '3']);
   });
 });

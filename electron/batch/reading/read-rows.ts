@@ -6,6 +6,7 @@ import type { Cleartext } from '../../util/cleartext.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
 import { codecOf } from './encodings.ts';
 import type { Newline } from './row-kind.ts';
+import { findFlaws } from './row-flaws.ts';
 import { findRows } from './row-spans.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import { layoutOf, type KnownRecords } from './layout.ts';
@@ -153,7 +154,7 @@ export async function* readRows(
     const all = new Table({ encoding, bytes, view }, spans, undefined, dialect);
     const table = above === 0 ? all : all.rows(above, spans.count);
     const end = { offset: position.offset + consumed, row: position.row + table.count };
-    const flaws = maxFields === undefined ? table.findFlaws(format.width, format.names) : new Map();
+    const flaws = maxFields === undefined ? findFlaws(table, format.width, format.names) : new Map();
     if (isLong) await yieldToOthers();
     yield done({
       start: position,
@@ -368,5 +369,5 @@ function replaceRows(
   const spans = findRows(view, { ...layoutOf(format), newline, isEnd: true, isFull: true, until: Infinity });
   if (spans.count !== table.count) return failed('job.damaged');
   const replaced = new Table({ encoding, bytes, view }, spans);
-  return done({ ...chunk, table: replaced, flaws: replaced.findFlaws(width, names), typed });
+  return done({ ...chunk, table: replaced, flaws: findFlaws(replaced, width, names), typed });
 }

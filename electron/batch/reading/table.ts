@@ -1,10 +1,9 @@
 import { tableLimits } from '../../parsing/table-limits.ts';
-import { isAscii, isUtf8 } from 'node:buffer';
-import type { FailureCode } from '../../contract/errors.ts';
+import { isAscii } from 'node:buffer';
 import { cleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { Encoding, Layout } from '../../contract/models/batch.ts';
 import { codecOf, isMultiByte } from './encodings.ts';
-import { lineEndOf, type FieldForm, type FindRowsOptions, type RowSpans } from './row-kind.ts';
+import { lineEndOf, type FieldForm, type FindRowsOptions, type RowKind, type RowSpans } from './row-kind.ts';
 import { findRows } from './row-spans.ts';
 
 /** What a chunk's bytes look like before they are decoded. */
@@ -46,6 +45,13 @@ export interface DelimitedBytes {
   readonly hasQuotes: boolean;
 }
 
+/** What rows were found in, for who goes through many of them without a text for each. */
+export interface RowsText extends SourceText {
+  readonly kind: RowKind;
+  /** Whether all bytes are ASCII, and mean that. */
+  readonly isAscii: boolean;
+}
+
 /** Rows of which only the number is known yet: they are found when somebody asks where something stands. */
 export interface UnfoundRows {
   readonly count: number;
@@ -59,8 +65,6 @@ const minLooked = 1_024;
 const maxLookedOfRow = 512 * 1024;
 /** Of a blank and a sign that no card, SSN or address has. */
 const cutMark = ' …';
-/** Bytes that are decoded at once to see whether they can be. */
-const cleanPart = 64 * 1024;
 
 type Dialect = Layout & Pick<FindRowsOptions, 'newline'>;
 
@@ -177,6 +181,11 @@ export class Table {
       fieldEnds,
       hasQuotes,
     };
+  }
+
+  get rowsText(): RowsText {
+    const { encoding } = this;
+    return { encoding, bytes: this.#bytes, view: this.#view, kind: this.#spans.kind, isAscii: this.#isAscii };
   }
 
   /** Null where they are not delimited, or not by bytes alone. */
@@ -429,96 +438,5 @@ export class Table {
     // eslint-disable-next-line no-control-regex -- all of ASCII
     if (/^[\x00-\x7f]*$/.test(text)) return text;
     return codecOf(this.encoding).decode(this.#bytes.subarray(from, to)).text;
-  }
-
-  /** Rows that are kept as they are and not sent, by their number. `width`: fields a row should have. */
-  findFlaws(width: number, names: readonly string[] | null): Map<number, FailureCode> {
-    const flaws = new Map<number, FailureCode>();
-    const { kind } = this.#spans;
-    const isClean = this.#isClean(0, this.#bytes.length);
-    const hasNul = this.#view.includes('\0');
-    const firstName = names?.[0];
-    const mayBeCut = !this.#isAscii && !codecOf(this.encoding).singleByte;
-    const looksAtValues = kind.values === 'cut' && (hasNul || mayBeCut);
-    let escapeAt = -1;
-    /** What has no escape says what its bytes say. */
-    const hasEscape = (from: number, to: number): boolean => {
-      if (escapeAt < from) {
-        const found = this.#view.indexOf('\\', from);
-        escapeAt = found < 0 ? Infinity : found;
-      }
-      return escapeAt < to;
-    };
-    const mayDiffer = (from: number, to: number): boolean =>
-      kind.values === 'escaped' ? to - from > tableLimits.field || hasEscape(from, to) : looksAtValues;
-    for (let row = 0; row < this.count; row++) {
-      const start = this.rowStart(row);
-      const end = this.rowEnd(row);
-      let flaw: FailureCode | null = null;
-      if (this.#found(row) === 0) continue;
-      if (this.isBroken(row)) flaw = kind.brokenCode;
-      else if (!isClean && !this.#isClean(start, end)) flaw = 'row.bad-encoding';
-      else if (mayDiffer(start, end)) flaw = this.#flawOfValues(row);
-      else if (kind.values !== 'whole') continue;
-      else if (hasNul && this.#view.slice(start, end).includes('\0')) flaw = 'row.nul';
-      else if (end - start > tableLimits.field && this.#hasLongField(row)) flaw = 'row.field-too-long';
-      else if (this.width(row) !== width && !this.isEmptyLine(row)) flaw = 'row.malformed';
-      else if (names !== null && this.#mayRepeat(row, firstName) && this.#repeats(row, names))
-        flaw = 'row.malformed';
-      if (flaw !== null) flaws.set(row, flaw);
-    }
-    return flaws;
-  }
-
-  /** Only what is long enough in the source is made a value. */
-  #hasLongField(row: number): boolean {
-    for (let column = 0; column < this.width(row); column++) {
-      if (this.fieldEnd(row, column) - this.fieldStart(row, column) <= tableLimits.field) continue;
-      if (this.#value(row, column).length > tableLimits.field) return true;
-    }
-    return false;
-  }
-
-  #flawOfValues(row: number): FailureCode | null {
-    for (let column = 0; column < this.#found(row); column++) {
-      const text = this.#value(row, column);
-      if (text.includes('\0')) return 'row.nul';
-      if (!text.isWellFormed()) return 'row.bad-encoding';
-      if (text.length > tableLimits.field) return 'row.field-too-long';
-    }
-    return null;
-  }
-
-  #isClean(from: number, to: number): boolean {
-    if (this.#isAscii) return true;
-    if (this.#unit === 2) return this.#view.slice(from, to).isWellFormed();
-    const bytes = this.#bytes.subarray(from, to);
-    if (this.encoding === 'utf-8') return isUtf8(bytes);
-    const codec = codecOf(this.encoding);
-    if (codec.extendsAscii && isAscii(bytes)) return true;
-    // What is read wrongly is seldom clean for long.
-    for (let at = 0; at < bytes.length;) {
-      const part = bytes.subarray(at, at + cleanPart);
-      const isLast = at + part.length === bytes.length;
-      const length = part.length - (isLast ? 0 : codec.cutCharacter(part));
-      if (!codec.decode(part.subarray(0, length)).clean) return false;
-      at += length;
-    }
-    return true;
-  }
-
-  /** Most rows are told apart by the length of their first field: a value is made for the others only. */
-  #mayRepeat(row: number, firstName = ''): boolean {
-    const [start, end] = [this.fieldStart(row, 0), this.fieldEnd(row, 0)];
-    const isPlain = this.#isAscii && this.#view.charCodeAt(start) !== 0x22;
-    return !isPlain || end - start === firstName.length;
-  }
-
-  #repeats(row: number, names: readonly string[]): boolean {
-    return (
-      this.width(row) === names.length &&
-      names.some((name) => name !== '') &&
-      names.every((name, column) => this.#value(row, column) === name)
-    );
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { findFlaws } from '../../../../electron/batch/reading/row-flaws.ts';
 import { findRows } from '../../../../electron/batch/reading/row-spans.ts';
 import { codecOf } from '../../../../electron/batch/reading/encodings.ts';
 import type { Newline } from '../../../../electron/batch/reading/row-kind.ts';
@@ -203,7 +204,7 @@ function chunkOf(
   read: (results: ChunkResults) => ChunkResults = (results) => results,
 ): LoadedChunk {
   const table = tableOf(rows, how);
-  const flaws = Object.fromEntries(tableOf(rows, { ...how, found: 'all' }).findFlaws(width, null));
+  const flaws = Object.fromEntries(findFlaws(tableOf(rows, { ...how, found: 'all' }), width, null));
   const results: ChunkResults = {
     states: Array.from({ length: table.count }, (_, index) => (index in flaws ? 'f' : 'o')).join(''),
     flaws,

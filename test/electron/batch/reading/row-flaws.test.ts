@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { codecOf } from '../../../../electron/batch/reading/encodings.ts';
+import { findFlaws } from '../../../../electron/batch/reading/row-flaws.ts';
+import { findRows } from '../../../../electron/batch/reading/row-spans.ts';
+import { Table } from '../../../../electron/batch/reading/table.ts';
+import type { Encoding, Layout } from '../../../../electron/contract/models/batch.ts';
+import { tableLimits } from '../../../../electron/parsing/table-limits.ts';
+
+const plain: Layout = { delimiter: ',' };
+const json: Layout = { ...plain, json: { rows: 'lines', pointers: ['/a', '/b'] } };
+const names = ['id', 'card'];
+const tooLong = 'x'.repeat(tableLimits.field + 1);
+
+function flawsOf(
+  lines: readonly (string | Buffer)[],
+  { layout = plain, encoding = 'utf-8' }: { layout?: Layout; encoding?: Encoding } = {},
+): [number, string][] {
+  const bytes = Buffer.concat(
+    lines.map((line) => (typeof line === 'string' ? Buffer.from(`${line}\n`) : line)),
+  );
+  const view = codecOf(encoding).view(bytes);
+  const extent = { newline: '\n', isEnd: true, isFull: true, until: Infinity } as const;
+  const table = new Table({ encoding, bytes, view }, findRows(view, { ...layout, ...extent }));
+  expect(table.count).toBe(lines.length);
+  return [...findFlaws(table, 2, names)];
+}
+
+describe('rows that are kept as they are', () => {
+  it('are those that a table of such columns has no place for, and no others', () => {
+    expect(
+      flawsOf([
+        'D-1,tok1',
+        'D-2,tok2,more',
+        'D-3',
+        '',
+        'id,card',
+        'ID,card',
+        'D-\0,tok',
+        `D-7,${tooLong}`,
+        `"${'""'.repeat(tableLimits.field / 2 + 1)}",tok8`,
+        Buffer.from('D-\xe9,tok9\n', 'latin1'),
+        'D-é,tok10',
+        'D"12,tok\\u0000',
+      ]),
+    ).toEqual([
+      [1, 'row.malformed'],
+      [2, 'row.malformed'],
+      [4, 'row.malformed'],
+      [6, 'row.nul'],
+      [7, 'row.field-too-long'],
+      [9, 'row.bad-encoding'],
+    ]);
+  });
+
+  it('are told by the values where a text is escaped, behind rows without an escape too', () => {
+    expect(
+      flawsOf(
+        [
+          '{"a":"1","b":"2"}',
+          '{"a":"1"}',
+          '{"a":"\\u0041","b":"2"}',
+          '{"a":"1","b":"2"}',
+          '{"a":"\\u0000","b":"2"}',
+          'no JSON',
+          '{"a":"1","b":"\\ud800"}',
+          `{"a":"1","b":"${tooLong}"}`,
+          `{"a":"1","b":"2","c":"${tooLong}"}`,
+        ],
+        { layout: json },
+      ),
+    ).toEqual([
+      [4, 'row.nul'],
+      [5, 'row.malformed'],
+      [6, 'row.bad-encoding'],
+      [7, 'row.field-too-long'],
+    ]);
+  });
+
+  it('have bytes that are no characters, of whatever encoding', () => {
+    const lines = (bytes: string): Buffer[] => [
+      Buffer.from('D-1,a\n'),
+      Buffer.from(bytes, 'latin1'),
+      Buffer.from('D-3,c\n'),
+    ];
+    expect(flawsOf(lines('D-\x81\x40,b\n'), { encoding: 'gb18030' })).toEqual([]);
+    expect(flawsOf(lines('D-\x81\x20,b\n'), { encoding: 'gb18030' })).toEqual([[1, 'row.bad-encoding']]);
+    const wide = (text: string): Buffer => Buffer.from(`${text}\n`, 'utf16le');
+    expect(
+      flawsOf([wide('D-1,a'), wide('D-\ud83d\ude00,b'), wide('D-\ud83d,c')], { encoding: 'utf-16le' }),
+    ).toEqual([[2, 'row.bad-encoding']]);
+  });
+});
