@@ -145,10 +145,12 @@ const refusedCodes: readonly Refused['code'][] = [
   ...unusableCodes,
 ];
 
+const hasReason = (answer: ElementAnswer | null): boolean =>
+  answer?.ok === false && answer.reason !== undefined;
+
 /** A service may say in its reason which session it was. */
 function withoutSessions(matched: Outcome<Matched>, sessions: readonly string[]): Outcome<Matched> {
-  if (!matched.ok || !matched.value.some((answer) => answer?.ok === false && answer.reason !== undefined))
-    return matched;
+  if (!matched.ok || !matched.value.some(hasReason)) return matched;
   return done(
     matched.value.map((answer) => {
       if (answer === null || answer.ok || answer.reason === undefined) return answer;

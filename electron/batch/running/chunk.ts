@@ -71,86 +71,136 @@ export interface BeginChunkOptions {
   readonly earlier: EarlierResults | null;
 }
 
+/** What the columns of a chunk share while it is begun. */
+interface BeginColumn extends BeginChunkOptions {
+  readonly chunk: Chunk;
+  readonly noCase: ReadonlyMap<number, Slot>;
+  readonly requests: Set<BatchRequest>;
+}
+
+interface BegunColumn {
+  readonly slots: readonly Slot[];
+  readonly texts: PendingTexts | null;
+  /** Put in requests. */
+  readonly values: number;
+}
+
 /** Gives each mapped cell of a chunk its slot, and sends the requests that are full. */
 export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChunk {
-  const { columns, coalescerOf, batchSize, maxLength, earlier } = options;
-  const { table, flaws } = chunk;
-  const hasFlaws = flaws.size > 0;
+  const { columns, earlier } = options;
   const requests = new Set<BatchRequest>();
-  let values = 0;
-  const texts: (PendingTexts | null)[] = [];
-  const noCase = rowsWithoutCase(table, columns[0]?.caseColumn);
-  const cells = columns.map((one, c) => {
-    const { plan, kind } = one;
-    const coalescers = one.values.map(coalescerOf);
-    const [coalescer] = coalescers;
-    const beforeAll = earlier?.results.columns[c];
-    const requestedBefore = coalescers.map(({ requested }) => requested);
-    const rule = { operation: plan.operation, maxLength };
-    const columnTexts = isInside(one) ? new Map<number, PendingText>() : null;
-    let last: BatchRequest | null = null;
-    const slots: Slot[] = [];
-    const begin = (slot: Slot | undefined): void => {
-      if (slot?.state !== 'pending' || slot.request === null || slot.request === last) return;
-      last = slot.request;
-      requests.add(last);
-    };
-
-    function beginText(cell: Cleartext, r: number): Slot {
-      if (!isInside(one)) return unfit;
-      const found = findInside(cell, one);
-      if (!found.ok) return fixedSlot(rowStates.failed, found.failure.code);
-      if (!table.isSpelledOneWay(r, plan.column)) return fixedSlot(rowStates.failed, 'value.spelled-inside');
-      if (found.value.values.some(({ sent, work }) => !fits(sent, work.kind, rule))) return unfit;
-      const row = chunk.start.row + r;
-      const textSlots = found.value.values.map(({ sent, work }) =>
-        coalescerOf(work).slotFor(sent, batchSize, row),
-      );
-      textSlots.forEach(begin);
-      columnTexts?.set(r, { ...found.value, slots: textSlots });
-      return kept;
-    }
-
-    for (let r = 0; r < table.count; r++) {
-      const value = table.value(r, plan.column);
-      const before = earlier?.mended.has(chunk.start.row + r) === true ? undefined : beforeAll;
-      if (hasFlaws && flaws.has(r)) slots.push(kept);
-      else if (isBlankCell(value)) slots.push(blank);
-      else if (before !== undefined && before.states[r] !== rowStates.failed)
-        slots.push(earlierSlot(before, r));
-      else if (noCase.has(r)) slots.push(noCase.get(r) ?? unfit);
-      else if (!table.isText(r, plan.column)) slots.push(noText);
-      else if (columnTexts === null && !fits(value, kind, rule)) slots.push(unfit);
-      else if (
-        before !== undefined &&
-        earlier !== null &&
-        !isTriedAgain(asCode(before.values[r] ?? ''), earlier.code)
-      )
-        slots.push(earlierSlot(before, r));
-      else if (columnTexts !== null) slots.push(beginText(value, r));
-      else {
-        const slot = coalescer?.slotFor(openCleartext(value), batchSize, chunk.start.row + r) ?? unfit;
-        begin(slot);
-        slots.push(slot);
-      }
-    }
-    for (const [index, { requested }] of coalescers.entries()) {
-      const added = requested - (requestedBefore[index] ?? 0);
-      if (added > 0) coalescers[index]?.addSourceText(chunk.end.offset - chunk.start.offset);
-      values += added;
-    }
-    const sizeOf = ({ state }: Slot, r: number): number => {
-      if (state === rowStates.blank) return 0;
-      const known = columnTexts?.get(r)?.values.length ?? beforeAll?.sizes?.[r];
-      return known ?? (flaws.has(r) ? 1 : sizeOfCell(one, table.value(r, plan.column)));
-    };
-    texts.push(columnTexts === null ? null : { byRow: columnTexts, sizes: slots.map(sizeOf) });
-    return slots;
-  });
+  const noCase = rowsWithoutCase(chunk.table, columns[0]?.caseColumn);
+  const shared = { ...options, chunk, noCase, requests };
+  const begun = columns.map((one, c) => beginColumn(one, earlier?.results.columns[c], shared));
   const { start, end, crc } = chunk;
-  // Of a second try some rows may be others than the source's.
-  const places = earlier === null ? placesIn(chunk, columns) : null;
-  return { range: { start, end, crc }, flaws, cells, texts, requests, places, values };
+  return {
+    range: { start, end, crc },
+    flaws: chunk.flaws,
+    cells: begun.map(({ slots }) => slots),
+    texts: begun.map(({ texts }) => texts),
+    requests,
+    // Of a second try some rows may be others than the source's.
+    places: earlier === null ? placesIn(chunk, columns) : null,
+    values: begun.reduce((sum, { values }) => sum + values, 0),
+  };
+}
+
+/**
+ * Gives each cell of a column its slot. What runs for every cell is no function made here: V8 forgets the optimized code
+ * of a function that is made anew for each chunk whenever it collects, and compiles it again.
+ */
+function beginColumn(
+  one: ColumnWork,
+  earlierCells: ColumnResults | undefined,
+  shared: BeginColumn,
+): BegunColumn {
+  const { chunk, earlier, noCase, requests, batchSize } = shared;
+  const { plan, kind } = one;
+  const { table, flaws, start } = chunk;
+  const coalescers = one.values.map(shared.coalescerOf);
+  const [coalescer] = coalescers;
+  const requestedBefore = coalescers.map(({ requested }) => requested);
+  const rule = { operation: plan.operation, maxLength: shared.maxLength };
+  const texts = isInside(one) ? new Map<number, PendingText>() : null;
+  const hasFlaws = flaws.size > 0;
+  const slots: Slot[] = [];
+  let last: BatchRequest | null = null;
+  for (let r = 0; r < table.count; r++) {
+    const value = table.value(r, plan.column);
+    const before = earlier?.mended.has(start.row + r) === true ? undefined : earlierCells;
+    if (hasFlaws && flaws.has(r)) slots.push(kept);
+    else if (isBlankCell(value)) slots.push(blank);
+    else if (before !== undefined && before.states[r] !== rowStates.failed)
+      slots.push(earlierSlot(before, r));
+    else if (noCase.has(r)) slots.push(noCase.get(r) ?? unfit);
+    else if (!table.isText(r, plan.column)) slots.push(noText);
+    else if (texts === null && !fits(value, kind, rule)) slots.push(unfit);
+    else if (
+      before !== undefined &&
+      earlier !== null &&
+      !isTriedAgain(asCode(before.values[r] ?? ''), earlier.code)
+    )
+      slots.push(earlierSlot(before, r));
+    else if (texts !== null) {
+      const begun = beginText(value, r, one, shared);
+      if (isSlot(begun)) slots.push(begun);
+      else {
+        for (const slot of begun.slots) last = addRequest(requests, slot, last);
+        texts.set(r, begun);
+        slots.push(kept);
+      }
+    } else {
+      const slot = coalescer?.slotFor(openCleartext(value), batchSize, start.row + r) ?? unfit;
+      last = addRequest(requests, slot, last);
+      slots.push(slot);
+    }
+  }
+  let values = 0;
+  for (const [index, { requested }] of coalescers.entries()) {
+    const added = requested - (requestedBefore[index] ?? 0);
+    if (added > 0) coalescers[index]?.addSourceText(chunk.end.offset - start.offset);
+    values += added;
+  }
+  if (texts === null) return { slots, texts, values };
+  const sizes = slots.map(({ state }, r) => {
+    if (state === rowStates.blank) return 0;
+    const known = texts.get(r)?.values.length ?? earlierCells?.sizes?.[r];
+    return known ?? (flaws.has(r) ? 1 : sizeOfCell(one, table.value(r, plan.column)));
+  });
+  return { slots, texts: { byRow: texts, sizes }, values };
+}
+
+/** A request that a slot waits for is one that its chunk waits for. `last`: the one that was added before, as most are. */
+function addRequest(
+  requests: Set<BatchRequest>,
+  { state, request }: Slot,
+  last: BatchRequest | null,
+): BatchRequest | null {
+  if (state !== 'pending' || request === null || request === last) return last;
+  requests.add(request);
+  return request;
+}
+
+const isSlot = (begun: Slot | PendingText): begun is Slot => 'state' in begun;
+
+/** Gives each value inside a text its slot; a slot that says why not, where the text is not sent. */
+function beginText(
+  cell: Cleartext,
+  r: number,
+  one: ColumnWork,
+  { chunk, coalescerOf, batchSize, maxLength }: BeginColumn,
+): Slot | PendingText {
+  const { plan } = one;
+  if (!isInside(one)) return unfit;
+  const found = findInside(cell, one);
+  if (!found.ok) return fixedSlot(rowStates.failed, found.failure.code);
+  if (!chunk.table.isSpelledOneWay(r, plan.column))
+    return fixedSlot(rowStates.failed, 'value.spelled-inside');
+  const rule = { operation: plan.operation, maxLength };
+  if (found.value.values.some(({ sent, work }) => !fits(sent, work.kind, rule))) return unfit;
+  const row = chunk.start.row + r;
+  const slots = found.value.values.map(({ sent, work }) => coalescerOf(work).slotFor(sent, batchSize, row));
+  return { ...found.value, slots };
 }
 
 function placesIn({ table, above, flaws }: Chunk, columns: readonly ColumnWork[]): Buffer | null {
@@ -218,36 +268,40 @@ function textSlot({ slots, ...cell }: PendingText, one: ColumnWork): Slot {
     : { ...fixedSlot(rowStates.failed, put.failure.code), request };
 }
 
+/** The results of a column, once all requests of its chunk are settled. Made cell by cell, as in `beginColumn`. */
+function collectColumn(slots: readonly Slot[], texts: PendingTexts | null, work: ColumnWork): ColumnResults {
+  const requests: [number, string][] = [];
+  const reasons: Record<number, string> = {};
+  const states = Buffer.allocUnsafe(slots.length);
+  const values: Cleartext[] = [];
+  let requestId = '';
+  let row = 0;
+  for (const own of slots) {
+    const cell = texts?.byRow.get(row);
+    const answered = cell === undefined ? own : textSlot(cell, work);
+    const slot = work.fits === undefined ? answered : fitted(answered, work.fits);
+    states[row] = slot.state.charCodeAt(0);
+    if (slot.request !== null && slot.request.requestId !== requestId) {
+      requestId = slot.request.requestId;
+      requests.push([row, requestId]);
+    }
+    if (slot.reason !== undefined) reasons[row] = slot.reason;
+    values.push(explain(slot, work));
+    row += 1;
+  }
+  return {
+    states: states.toString('latin1'),
+    values,
+    requests,
+    reasons,
+    ...(texts !== null && { sizes: texts.sizes }),
+  };
+}
+
 /** The results of a chunk, once all its requests are settled. */
 export function collectResults(pending: PendingChunk, columns: readonly ColumnWork[]): ChunkResults {
   const { range, cells } = pending;
-  const results = cells.map((slots, c): ColumnResults => {
-    const work = columns[c];
-    const texts = pending.texts[c] ?? null;
-    const requests: [number, string][] = [];
-    const reasons: Record<number, string> = {};
-    const states = Buffer.allocUnsafe(slots.length);
-    let requestId = '';
-    const values = slots.map((own, row) => {
-      const cell = texts?.byRow.get(row);
-      const answered = cell === undefined || work === undefined ? own : textSlot(cell, work);
-      const slot = work?.fits === undefined ? answered : fitted(answered, work.fits);
-      states[row] = slot.state.charCodeAt(0);
-      if (slot.request !== null && slot.request.requestId !== requestId) {
-        requestId = slot.request.requestId;
-        requests.push([row, requestId]);
-      }
-      if (slot.reason !== undefined) reasons[row] = slot.reason;
-      return work === undefined ? slot.text : explain(slot, work);
-    });
-    return {
-      states: states.toString('latin1'),
-      values,
-      requests,
-      reasons,
-      ...(texts !== null && { sizes: texts.sizes }),
-    };
-  });
+  const results = columns.map((work, c) => collectColumn(cells[c] ?? [], pending.texts[c] ?? null, work));
   const flaws: Record<number, FailureCode> = {};
   for (const [row, code] of pending.flaws) flaws[row] = code;
   const places = pending.places === null ? {} : { places: pending.places };

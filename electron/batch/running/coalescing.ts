@@ -76,8 +76,12 @@ export class ValueCoalescer {
   /** Groups that have one of them: most values need not be looked up. */
   readonly #pinnedGroups = new Uint8Array(groups);
 
+  /** GetMasked takes one value (spec §4). */
+  readonly #isBatch: boolean;
+
   constructor(call: BatchCall, send: (request: BatchRequest) => void, limits = defaultLimits) {
     this.#call = call;
+    this.#isBatch = isBatchOperation(call.operation);
     this.#send = send;
     this.#limits = limits;
     this.#size = limits.firstSize;
@@ -107,7 +111,7 @@ export class ValueCoalescer {
       if (pinned !== undefined) return pinned;
     }
     const isRemembered =
-      this.#fruitless < maxFruitlessGenerations || group % sampleGroups === this.#fruitless % sampleGroups;
+      this.#fruitless < maxFruitlessGenerations || (group ^ this.#fruitless) % sampleGroups === 0;
     if (isRemembered) {
       const known = this.#find(value);
       if (known !== undefined) {
@@ -115,13 +119,12 @@ export class ValueCoalescer {
         return known;
       }
     }
-    this.#open ??= createRequest(this.#call);
-    const ref = refOf(this.#open.slots.length);
-    const slot: Slot = { ref, value, row, state: 'pending', text: cleartext(''), request: this.#open };
+    const request = (this.#open ??= createRequest(this.#call));
+    const { slots } = request;
+    const slot: Slot = { ref: refOf(slots.length), value, row, state: 'pending', text: noText, request };
     if (isRemembered) this.#young.set(value, slot);
     this.#requested += 1;
-    this.#open.slots.push(slot);
-    if (this.#open.slots.length >= elementsPerRequest(this.#call, batchSize)) this.flush();
+    if (slots.push(slot) >= (this.#isBatch ? batchSize : 1)) this.flush();
     return slot;
   }
 
@@ -169,9 +172,7 @@ export class ValueCoalescer {
   }
 }
 
-/** GetMasked takes one value (spec §4). */
-const elementsPerRequest = ({ operation }: BatchCall, batchSize: number): number =>
-  isBatchOperation(operation) ? batchSize : 1;
+const noText = cleartext('');
 
 /** Equal values are in the same group. */
 function groupOf(value: string): number {
