@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import { readAhead } from '../../storage/byte-source.ts';
+import { readAhead, type ReadBytes } from '../../storage/byte-source.ts';
 import { readChunk, type Format } from '../reading/read-rows.ts';
 import type { JobSource } from '../running/job-source.ts';
 import type { JournalEntry } from '../storing/journal.ts';
@@ -15,6 +15,8 @@ export interface JoinOptions {
   readonly source: Pick<JobSource, 'identity' | 'read' | 'mended' | 'pending' | 'typed'>;
   readonly format: Format;
   readonly read: ReadRecord;
+  /** For rows that are copied all at once: each piece is empty once others are read. */
+  readonly readCopied: ReadBytes;
   readonly rows: Pick<OutputRows, 'write'> & Partial<Pick<OutputRows, 'writeAll' | 'mayWriteAll'>>;
   readonly output: RowOutput;
   /** As many fields of each row are asked for; all of them, if absent. */
@@ -62,7 +64,7 @@ export async function joinRows(
  * False where they are written one by one.
  */
 async function spliceRows(
-  { source, rows }: JoinOptions,
+  { source, rows, readCopied }: JoinOptions,
   entry: JournalEntry,
   results: ChunkResults,
 ): Promise<Outcome<boolean>> {
@@ -71,7 +73,7 @@ async function spliceRows(
   for (let row = start.row; source.mended.size > 0 && row < end.row; row++)
     if (source.mended.has(row)) return done(false);
   const length = end.offset - start.offset;
-  const bytes = await source.read(start.offset, length);
+  const bytes = await readCopied(start.offset, length);
   if (!bytes.ok) return bytes;
   if (bytes.value.length < length || crc32(bytes.value) !== crc) return failed('file.changed');
   return done(rows.writeAll(entry, bytes.value, results));
@@ -81,10 +83,15 @@ async function spliceRows(
 export function openJoin(
   source: JobSource,
   store: Pick<ResultStore, 'createSequentialReader'>,
-): Pick<JoinOptions, 'source' | 'read'> {
+): Pick<JoinOptions, 'source' | 'read' | 'readCopied'> {
   const { identity, mended, pending, typed } = source;
-  const read = readAhead((offset, length) => source.read(offset, length), identity.size);
-  return { source: { identity, read, mended, pending, typed }, read: store.createSequentialReader() };
+  const reader = (isFreed: boolean): ReadBytes =>
+    readAhead((offset, length) => source.read(offset, length), identity.size, { isFreed });
+  return {
+    source: { identity, read: reader(false), mended, pending, typed },
+    readCopied: reader(true),
+    read: store.createSequentialReader(),
+  };
 }
 
 /** The chunks that have rows of an export. */

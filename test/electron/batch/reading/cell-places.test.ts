@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { joinRows } from '../../../../electron/batch/output/join.ts';
+import { joinRows, openJoin, type JoinOptions } from '../../../../electron/batch/output/join.ts';
 import { createOutputRows } from '../../../../electron/batch/output/output-rows.ts';
 import { createSourceOutput } from '../../../../electron/batch/output/row-output.ts';
 import type { ColumnWork } from '../../../../electron/batch/planning/column-work.ts';
@@ -13,6 +13,7 @@ import {
   encodeResults,
   type ChunkResults,
 } from '../../../../electron/batch/storing/results.ts';
+import type { JobSource } from '../../../../electron/batch/running/job-source.ts';
 import { done } from '../../../../electron/contract/errors.ts';
 import { cleartext, openCleartext } from '../../../../electron/util/cleartext.ts';
 
@@ -80,10 +81,16 @@ const rowsOf = (cells: fc.Arbitrary<string[]>, results: fc.Arbitrary<string>): f
     results: fc.array(results, { minLength: 24, maxLength: 24 }),
   });
 
+type OpenSource = JoinOptions['source'];
+
 /** What is exported of such rows, with places or without. */
 async function exported(
   { lines, columns, results: answers }: Case,
   usesPlaces: boolean,
+  open = (source: OpenSource): Pick<JoinOptions, 'source' | 'readCopied'> => ({
+    source,
+    readCopied: source.read,
+  }),
 ): Promise<{ bytes: string; values: number; isPlaced: boolean }> {
   const bytes = Buffer.from(lines.map((cells) => `${cells.join(',')}\r\n`).join(''));
   const source = {
@@ -99,6 +106,7 @@ async function exported(
   const rows = createOutputRows({ format, work, choice, withError: false, output, leaks: null });
   let isPlaced = false;
   const parts: Buffer[] = [];
+  const join = open(source);
   for await (const read of readRows(source, format, { offset: 0, row: 1 })) {
     if (!read.ok) throw new Error(read.failure.code);
     const { table, flaws, start, end, crc } = read.value;
@@ -122,7 +130,7 @@ async function exported(
     const stored = usesPlaces && places !== undefined ? { ...others, places } : others;
     const entry = { start, end, crc, chunk: 0, offset: 0, length: 0, counts: countChunk(results) };
     const joined = await joinRows(
-      { source, format, read: () => Promise.resolve(done(stored)), rows, output },
+      { ...join, format, read: () => Promise.resolve(done(stored)), rows, output },
       [entry],
     );
     if (!joined.ok) throw new Error(joined.failure.code);
@@ -162,6 +170,30 @@ describe('an export that puts results where cells stand', () => {
     expect((await exported({ ...one, columns: [2] }, true)).isPlaced).toBe(false);
   });
 
+  it('writes the same from a file of many blocks, of which some rows are looked for', async () => {
+    const filler = 'x'.repeat(90);
+    const lines = Array.from({ length: 22_000 }, (_, row) => [
+      `D-${row}`,
+      row % 7_000 > 6_000 ? '"4, 1"' : '4111',
+      filler,
+    ]);
+    const one = { lines, columns: [1], results: lines.flatMap((_, row) => ['', `v${row}`, '']) };
+    const opened = await exported(one, true, (source) => {
+      const file = {
+        ...source,
+        // A buffer of its own for each block, as of a file: its memory is given back.
+        read: async (offset: number, length: number) => {
+          const read = await source.read(offset, length);
+          return read.ok ? done(Buffer.from(new Uint8Array(read.value).buffer)) : read;
+        },
+      };
+      return openJoin(file as JobSource, { createSequentialReader: () => () => Promise.reject(new Error()) });
+    });
+    const { bytes } = await exported(one, false);
+    expect(bytes.length).toBeGreaterThan(4 * 512 * 1024);
+    expect(opened.bytes === bytes).toBe(true);
+  });
+
   it('is refused where the bytes are not those that were sent', async () => {
     const bytes = Buffer.from('a,b,c\r\n');
     const results = {
@@ -197,7 +229,7 @@ describe('an export that puts results where cells stand', () => {
       counts: countChunk(results),
     };
     const read = () => Promise.resolve(done(decodeResults(encodeResults(results))));
-    const joined = await joinRows({ source, format, read, rows, output }, [entry]);
+    const joined = await joinRows({ source, readCopied: source.read, format, read, rows, output }, [entry]);
     expect(joined).toMatchObject({ ok: false, failure: { code: 'file.changed' } });
   });
 });
