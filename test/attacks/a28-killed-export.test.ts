@@ -261,6 +261,24 @@ test('a tried name on a drive that is away goes when it is back, and the next tr
   expect([fs.existsSync(made), fs.existsSync(app.file)]).toEqual([false, false]);
 });
 
+test.each([
+  ['an export', ['drive']],
+  ['an export', ['drive', 'folder']],
+  ['a tried name', ['drive']],
+  ['a tried name', ['drive', 'folder']],
+])('%s is noted no longer where a file has the name of its folder: %j', async (kind, parts) => {
+  const app = setUp();
+  const parent = tempFolder();
+  const [drive, folder] = [path.join(parent, 'drive'), path.join(parent, ...parts)];
+  fs.mkdirSync(folder, { recursive: true });
+  if (kind === 'an export') await killed(path.join(folder, 'out.csv'), app.file);
+  else await killedTrial(folder, app.file);
+  fs.rmSync(drive, { recursive: true });
+  fs.writeFileSync(drive, 'rows');
+  expect(await start(app)).toEqual({ removed: [], left: [] });
+  expect([fs.existsSync(app.file), fs.readFileSync(drive, 'utf8')]).toEqual([false, 'rows']);
+});
+
 test('a name that the folder does not take is told, and leaves no note', async () => {
   const { open, file, target } = setUp();
   const longest = path.join(path.dirname(target), 'n'.repeat(247));

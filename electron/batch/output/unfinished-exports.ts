@@ -29,6 +29,15 @@ const trialFile = z.strictObject({
 const noted = z.union([unfinishedExport, trialFile]);
 type Noted = z.infer<typeof noted>;
 
+const isNoFile = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
+
+/** Whether a file may come back with its folder, as with a drive. It does not where the folder's name is a file's now. */
+const isAway = (file: string): Promise<boolean> =>
+  fs.stat(path.dirname(file)).then(
+    () => false,
+    (error: unknown) => errorCode(error) !== 'ENOTDIR',
+  );
+
 /** File systems round the time of a file, FAT to two seconds. */
 const roundingMs = 2_000;
 
@@ -119,10 +128,8 @@ export function createUnfinishedExports({
       if (named?.ino === found.ino && named.dev === found.dev) return 'whole';
       return Number(found.mtimeMs) >= at - roundingMs ? 'ours' : 'unknown';
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT') return 'unknown';
       // A folder that is away says nothing about the file in it.
-      const folder = await fs.stat(path.dirname(target)).catch(() => null);
-      return folder?.isDirectory() === true ? 'gone' : 'unknown';
+      return !isNoFile(error) || (await isAway(target)) ? 'unknown' : 'gone';
     }
   }
 
@@ -137,10 +144,9 @@ export function createUnfinishedExports({
 
   /** It stays noted while its folder is away, or lets nothing be removed. */
   async function removeTrial(entry: z.infer<typeof trialFile>): Promise<void> {
-    const folder = await fs.stat(path.dirname(entry.trial));
-    if (!folder.isDirectory()) return;
+    if (await isAway(entry.trial)) return;
     const found = await fs.lstat(entry.trial).catch((error: unknown) => {
-      if (errorCode(error) === 'ENOENT') return null;
+      if (isNoFile(error)) return null;
       throw error;
     });
     // What has something in it is somebody else's.
