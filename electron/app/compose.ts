@@ -9,6 +9,7 @@ import type { Platform } from '../platform/platform.ts';
 import { createGuardedDialogs } from '../privacy/dialogs.ts';
 import { withShownName } from '../privacy/file-names.ts';
 import { createLeakCheck } from '../privacy/leak-check.ts';
+import { watchWrites } from '../storage/atomic-file.ts';
 import { watchCleartext } from '../util/cleartext.ts';
 import { systemClock } from '../util/clock.ts';
 import { endStart } from '../util/turns.ts';
@@ -45,6 +46,11 @@ const askedToDraw: readonly string[] = [
   'lookup.recent',
   'activity.cases',
 ] satisfies CallName[];
+
+function isIn(folder: string, file: string): boolean {
+  const way = path.relative(folder, file);
+  return !way.startsWith('..') && !path.isAbsolute(way);
+}
 
 /** Builds the modules and connects them. The window's calls are answered once it resolves. */
 export async function openApp(given: Platform, options: AppOptions): Promise<App> {
@@ -164,6 +170,12 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   );
   void pages.stories.start();
   await pages.batch.start();
+  // What the app keeps for itself is replaced where it lies; only what a person had written elsewhere would be left there.
+  stops.push(
+    watchWrites((target, write) =>
+      isIn(platform.home, target) ? write() : pages.batch.duringWrite(target, write),
+    ),
+  );
   const route = createRouter({
     handlers,
     origin: options.origin,

@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { EventPayload, Handlers } from '../contract/calls.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import { maskNumbers } from '../masking/masking.ts';
+import type { AroundWrite } from '../storage/atomic-file.ts';
 import { isOneOf } from '../storage/same-file.ts';
 import { createDrafts } from './calls/draft-calls.ts';
 import { createJobCalls } from './calls/job-calls.ts';
@@ -29,6 +30,8 @@ export type Batch = Handlers<'batch'> &
     isSource(file: string): Promise<boolean>;
     /** See `UnfinishedExports.canMake`. */
     canMake(path: string): Promise<Outcome<boolean>>;
+    /** See `UnfinishedExports.duringWrite`. Not before `start`, which reads what is noted. */
+    duringWrite: AroundWrite;
     /** Names of exports of before whose rest was found at this start, and removed. */
     removedPartials(): readonly string[];
     /** See `UnfinishedExports.left`. */
@@ -153,6 +156,7 @@ export function createBatch(given: BatchOptions): Batch {
       return isOneOf(file, new Set(known.flat()));
     },
     canMake: (path) => unfinished.canMake(path),
+    duringWrite: unfinished.duringWrite,
     removedPartials: () => unfinished.removed(),
     leftPartials: () => unfinished.left(),
     async close() {

@@ -142,6 +142,20 @@ export async function openAtomicFile(
   });
 }
 
+/** Told of each small file before it is written: runs the write, and answers as that does. */
+export type AroundWrite = (target: string, write: () => Promise<Outcome<null>>) => Promise<Outcome<null>>;
+
+/** One for the process: small files are written in many modules, and each passes here. */
+let aroundWrite: AroundWrite | null = null;
+
+/** Returns what ends it. */
+export function watchWrites(next: AroundWrite): () => void {
+  aroundWrite = next;
+  return () => {
+    if (aroundWrite === next) aroundWrite = null;
+  };
+}
+
 const queues = new Map<string, SerialQueue>();
 const waiting = new Map<string, number>();
 
@@ -160,9 +174,9 @@ export async function writeFileAtomically(
   queues.set(key, inTurn);
   waiting.set(key, (waiting.get(key) ?? 0) + 1);
   try {
-    const outcome = await inTurn(() =>
-      replace(target, typeof content === 'string' ? Buffer.from(content) : content),
-    );
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    const write = () => replace(target, bytes);
+    const outcome = await inTurn(() => (aroundWrite === null ? write() : aroundWrite(target, write)));
     return outcome.ok ? outcome : failed(outcome.failure.code, { subject: subject.slice(0, 300) });
   } finally {
     const left = (waiting.get(key) ?? 1) - 1;

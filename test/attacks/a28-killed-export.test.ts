@@ -8,7 +8,7 @@ import { createUnfinishedExports } from '../../electron/batch/output/unfinished-
 import { done, failed } from '../../electron/contract/errors.ts';
 import type { AppState } from '../../electron/contract/models/app.ts';
 import type { AuditIntent } from '../../electron/audit/entries.ts';
-import { openAtomicFile, partialOf } from '../../electron/storage/atomic-file.ts';
+import { openAtomicFile, partialOf, writeFileAtomically } from '../../electron/storage/atomic-file.ts';
 import { value } from '../support/audit-folder.ts';
 import { detokenize, openApp, planOf } from '../support/batch-app.ts';
 import { fakeKeyring } from '../support/fake-keyring.ts';
@@ -69,6 +69,18 @@ async function killedTrial(folder: string, file: string): Promise<string> {
   return path.join(folder, made[0] ?? '');
 }
 
+/** A process that replaces a small file, and is killed before it has its name. */
+const killedWrite = (target: string, file: string): Promise<void> =>
+  killedWhile(
+    file,
+    `const { rename } = fs;
+    fs.rename = (from, to) =>
+      to === ${JSON.stringify(file)} ? rename(from, to) : (console.log('written'), new Promise((resolve) => setTimeout(resolve, 60_000)));
+    syncBuiltinESMExports();
+    watchWrites((target, write) => (target === ${JSON.stringify(file)} ? write() : unfinished.duringWrite(target, write)));
+    await writeFileAtomically(${JSON.stringify(target)}, 'report');`,
+  );
+
 /** Kills a process once it has printed something. */
 async function killedWhile(file: string, act: string): Promise<void> {
   const modules = ['batch/output/unfinished-exports', 'storage/atomic-file'].map((name) =>
@@ -76,7 +88,8 @@ async function killedWhile(file: string, act: string): Promise<void> {
   );
   const script = `
     const { createUnfinishedExports } = await import(${modules[0] ?? ''});
-    const { openAtomicFile } = await import(${modules[1] ?? ''});
+    const { openAtomicFile, watchWrites, writeFileAtomically } = await import(${modules[1] ?? ''});
+    const { syncBuiltinESMExports } = await import('node:module');
     const { default: fs } = await import('node:fs/promises');
     const audit = { record: (_intent, run) => run(() => undefined) };
     const unfinished = createUnfinishedExports({ file: ${JSON.stringify(file)}, audit, now: () => Date.now() });
@@ -230,6 +243,47 @@ test('a file that tried a name goes at the next start, and nobody is told', asyn
   expect(value(await app.open().canMake(path.join(folder, 'may.csv')))).toBe(true);
   await start(app);
   expect(fs.readdirSync(folder)).toEqual([path.basename(made)]);
+});
+
+test('what a killed write of a small file left goes at the next start, and nobody is told', async () => {
+  const app = setUp();
+  const { target, file } = app;
+  fs.writeFileSync(target, 'earlier');
+  await killedWrite(target, file);
+  expect(fs.readFileSync(partialOf(target), 'utf8')).toBe('report');
+  expect(await start(app)).toEqual({ removed: [], left: [] });
+  expect([fs.existsSync(partialOf(target)), fs.existsSync(file), app.lines]).toEqual([false, false, []]);
+  expect(fs.readFileSync(target, 'utf8')).toBe('earlier');
+  // One of before is the person's own.
+  await killedWrite(target, file);
+  fs.utimesSync(partialOf(target), new Date(0), new Date(0));
+  await start(app);
+  expect([fs.existsSync(partialOf(target)), fs.existsSync(file)]).toEqual([true, false]);
+});
+
+test('the app notes each small file outside its own folder before it is written', async () => {
+  const [home, elsewhere] = [tempFolder(), tempFolder()];
+  const chooseTarget = ({ name }: { name: string }) => Promise.resolve(path.join(elsewhere, name));
+  const app = await openWholeApp({ home, keyring: fakeKeyring(), platform: { chooseTarget } });
+  onTestFinished(() => app.close());
+  const notes = path.join(home, 'jobs', 'exports.json');
+  value(await app.ask('app.diagnostics', {}));
+  fs.mkdirSync(notes, { recursive: true });
+  const write = () => writeFileAtomically(path.join(elsewhere, 'report.csv'), 'report');
+  expect([await app.ask('app.saveDiagnostics', {}), await write()]).toMatchObject([
+    { ok: false, failure: { code: 'file.unwritable' } },
+    { ok: false, failure: { code: 'file.unwritable', subject: 'report.csv' } },
+  ]);
+  expect(fs.readdirSync(elsewhere)).toEqual([]);
+  fs.rmdirSync(notes);
+  expect([await app.ask('app.saveDiagnostics', {}), await write()]).toMatchObject([
+    { ok: true },
+    { ok: true },
+  ]);
+  expect([fs.readdirSync(elsewhere).length, fs.existsSync(notes)]).toEqual([2, false]);
+  await app.close();
+  fs.mkdirSync(notes);
+  expect(await write()).toMatchObject({ ok: true });
 });
 
 test('a file with something in it, or a folder, by a tried name is somebody else’s', async () => {

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { Handlers } from '../../contract/calls.ts';
 import type { ExportChoice } from '../../contract/models/batch.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import { receiptFile, type WrittenReceipt } from '../../evidence/receipt.ts';
+import type { WrittenReceipt } from '../../evidence/receipt.ts';
 import { maskNumbers } from '../../masking/masking.ts';
 import { sha256Of } from '../../storage/byte-source.ts';
 import type { MappingCalls, Mappings } from '../mappings.ts';
@@ -109,8 +109,7 @@ export function createJobCalls(
     const { run, sourceName, jobId, connectionName, environment, startedAt } = job.spec;
     const file = run === null ? await hashSource(job) : done(run.file);
     if (!file.ok) return file;
-    const about = { job: jobId, connection: connectionName, environment };
-    const facts = {
+    return options.receipt({
       target,
       content,
       startedAt,
@@ -123,9 +122,7 @@ export function createJobCalls(
       rowsWritten,
       remaining: remaining === null ? null : { cards: remaining.cards, values: remaining.values },
       ...(cases !== undefined && { cases }),
-    };
-    // What a kill leaves of it is removed at the next start.
-    return options.unfinished.during({ ...about, target: receiptFile(target) }, () => options.receipt(facts));
+    });
   }
 
   function forget(jobId: string): void {

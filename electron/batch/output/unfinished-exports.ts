@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Audit } from '../../audit/audit.ts';
 import { done, type Outcome } from '../../contract/errors.ts';
 import { receiptFile } from '../../evidence/receipt.ts';
-import { partialOf, writeFileAtomically } from '../../storage/atomic-file.ts';
+import { partialOf, writeFileAtomically, type AroundWrite } from '../../storage/atomic-file.ts';
 import { errorCode, writeFailure } from '../../storage/file-failures.ts';
 import { createSerialQueue } from '../../util/serial-queue.ts';
 
@@ -26,7 +26,14 @@ const trialFile = z.strictObject({
   trial: z.string(),
 });
 
-const noted = z.union([unfinishedExport, trialFile]);
+const smallFile = z.strictObject({
+  /** Absolute path of its `.partial`. */
+  partial: z.string(),
+  /** When its write was begun, in milliseconds. */
+  at: z.number(),
+});
+
+const noted = z.union([unfinishedExport, trialFile, smallFile]);
 type Noted = z.infer<typeof noted>;
 
 const isNoFile = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
@@ -42,8 +49,8 @@ const isAway = (file: string): Promise<boolean> =>
 const roundingMs = 2_000;
 
 /**
- * Which exports are being written and which names are tried, in a file of the app's: a process that is killed leaves rows
- * beside the target as `.partial`, in clear, or an empty file, and nobody else knows where. One process has the app's folder
+ * Which exports and small files are being written and which names are tried, in a file of the app's: a process that is killed
+ * leaves rows beside the target as `.partial`, in clear, or an empty file, and nobody else knows where. One process has the app's folder
  * at a time, so what is noted there at a start is of one that is gone: no process ID is needed, and no folder is looked through.
  */
 export interface UnfinishedExports {
@@ -57,6 +64,8 @@ export interface UnfinishedExports {
    * length of `.partial`. Noted as an export is. Failures: file.*, where it can't be noted.
    */
   canMake(path: string): Promise<Outcome<boolean>>;
+  /** Notes a small file as long as it is written. Where it can't be noted it is not written. Failures: file.*, and those of `write`. */
+  duringWrite: AroundWrite;
   /** Removes what a process before this one left, with a line in the audit log for each export. Called once; never rejects. */
   removeLeft(): Promise<void>;
   /** Names, without their folders, of the targets whose rest was removed at this start. */
@@ -143,14 +152,18 @@ export function createUnfinishedExports({
   }
 
   /** It stays noted while its folder is away, or lets nothing be removed. */
-  async function removeTrial(entry: z.infer<typeof trialFile>): Promise<void> {
-    if (await isAway(entry.trial)) return;
-    const found = await fs.lstat(entry.trial).catch((error: unknown) => {
+  async function removeUntold(entry: z.infer<typeof trialFile | typeof smallFile>): Promise<void> {
+    const file = 'trial' in entry ? entry.trial : entry.partial;
+    if (await isAway(file)) return;
+    const found = await fs.lstat(file).catch((error: unknown) => {
       if (isNoFile(error)) return null;
       throw error;
     });
-    // What has something in it is somebody else's.
-    if (found?.isFile() === true && found.size === 0) await fs.rm(entry.trial);
+    // A tried name with something in it, or a file of before, is somebody else's.
+    const isOurs =
+      found?.isFile() === true &&
+      ('trial' in entry ? found.size === 0 : found.mtimeMs >= entry.at - roundingMs);
+    if (isOurs) await fs.rm(file);
     await strike(entry);
   }
 
@@ -198,6 +211,7 @@ export function createUnfinishedExports({
       if (made.value === 'left') await change((list) => [...list, entry]);
       return done(made.value === 'removed');
     },
+    duringWrite: (target, write) => during({ partial: partialOf(path.resolve(target)), at: now() }, write),
     removeLeft() {
       cleaning = (async () => {
         try {
@@ -211,7 +225,7 @@ export function createUnfinishedExports({
         }
         // What can't be removed, or can't be recorded, is tried again at the next start.
         for (const entry of current)
-          await ('trial' in entry ? removeTrial(entry) : removeOne(entry)).catch(() => undefined);
+          await ('target' in entry ? removeOne(entry) : removeUntold(entry)).catch(() => undefined);
       })();
       return cleaning;
     },
