@@ -175,22 +175,29 @@ function isOutdone(read: Digits, from: number, end: number): boolean {
 }
 
 /** Whether a card that a network gives out begins there, in groups of these sizes and no others. */
-function hasUsualGroups({ digits, at, count, luhn }: Digits, from: number): boolean {
-  const begins = (digit: number): boolean =>
-    digit === 0 || digit === count || (at[digit - 1] ?? 0) + 1 < (at[digit] ?? 0);
-  return usualGroups.some((sizes) => {
-    const length = sizes.reduce((sum, size) => sum + size, 0);
-    const end = from + length;
-    if (end > count || !isIssued(digits, from, length)) return false;
-    const sums = luhn[end % 2 === 1 ? 0 : 1];
-    if (((sums[end] ?? 0) - (sums[from] ?? 0)) % 10 !== 0) return false;
-    const starts = [from];
-    for (const size of sizes) starts.push((starts.at(-1) ?? 0) + size);
-    return Array.from({ length: length + 1 }, (_, n) => from + n).every(
-      (digit) => begins(digit) === starts.includes(digit),
-    );
-  });
+function hasUsualGroups(read: Digits, from: number): boolean {
+  for (const sizes of usualGroups) if (hasGroups(read, from, sizes)) return true;
+  return false;
 }
+
+function hasGroups(read: Digits, from: number, sizes: readonly number[]): boolean {
+  const { digits, count, luhn } = read;
+  let end = from;
+  for (const size of sizes) end += size;
+  if (end > count || !isIssued(digits, from, end - from)) return false;
+  const sums = luhn[end % 2 === 1 ? 0 : 1];
+  if (((sums[end] ?? 0) - (sums[from] ?? 0)) % 10 !== 0) return false;
+  let begin = from;
+  for (const size of sizes) {
+    if (!beginsGroup(read, begin)) return false;
+    for (let digit = begin + 1; digit < begin + size; digit++) if (beginsGroup(read, digit)) return false;
+    begin += size;
+  }
+  return beginsGroup(read, end);
+}
+
+const beginsGroup = ({ at, count }: Digits, digit: number): boolean =>
+  digit === 0 || digit === count || (at[digit - 1] ?? 0) + 1 < (at[digit] ?? 0);
 
 const isOnePiece = ({ at }: Digits, from: number, length: number): boolean =>
   (at[from + length - 1] ?? 0) - (at[from] ?? 0) === length - 1;

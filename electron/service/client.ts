@@ -365,7 +365,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   };
 }
 
-/** The elements of a request, by the names that the service knows. Made without a function of its own for each request: see `beginColumn`. */
+/** The elements of a request, by the names that the service knows. Made without a function of its own for each request: see `beginCells`. */
 function bodyElements(elements: readonly Element[], ref: string, value: string): Record<string, string>[] {
   const named: Record<string, string>[] = [];
   for (const element of elements) named.push({ [ref]: element.ref, [value]: element.value });

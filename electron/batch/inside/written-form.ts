@@ -21,13 +21,14 @@ export const bareOf = (kind: ValueKind, written: string): string =>
 export function readWritten(kind: ValueKind, written: string): WrittenValue {
   const bare = bareOf(kind, written);
   if (bare === written) return { bare, form: '' };
-  const form = written.replaceAll(/[A-Z0-9]*[A-Z][A-Z0-9]*|[a-z0-9]+|[^A-Za-z0-9]/g, (part, at: number) => {
-    if (!/^[A-Za-z0-9]/.test(part))
-      return plainSigns.test(part) ? part : `{${part.charCodeAt(0).toString(16)}}`;
-    if (/[a-z]/.test(part)) return `l${part.length}`;
-    return at > 0 && /[A-Za-z0-9]/.test(written[at - 1] ?? '') ? `u${part.length}` : String(part.length);
-  });
-  return { bare, form };
+  return { bare, form: written.replaceAll(/[A-Z0-9]*[A-Z][A-Z0-9]*|[a-z0-9]+|[^A-Za-z0-9]/g, formOf) };
+}
+
+function formOf(part: string, at: number, written: string): string {
+  if (!/^[A-Za-z0-9]/.test(part))
+    return plainSigns.test(part) ? part : `{${part.charCodeAt(0).toString(16)}}`;
+  if (/[a-z]/.test(part)) return `l${part.length}`;
+  return at > 0 && /[A-Za-z0-9]/.test(written[at - 1] ?? '') ? `u${part.length}` : String(part.length);
 }
 
 /** So many characters of the value, or a sign between them. */

@@ -37,10 +37,11 @@ export function findInside(cell: Cleartext, { plan, inside }: InsideColumn): Out
   const found =
     plan.operation === 'tokenize' ? findCleartext(text, { kinds: works, marks }) : findTokens(text, marks);
   if (!found.ok) return found;
-  const values = found.value.flatMap((value) => {
+  const values: PlacedValue[] = [];
+  for (const value of found.value) {
     const work = works.get(value.kind);
-    return work === undefined ? [] : [{ ...value, work }];
-  });
+    if (work !== undefined) values.push({ ...value, work });
+  }
   return done({ text, values });
 }
 

@@ -105,29 +105,58 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
   };
 }
 
-/**
- * Gives each cell of a column its slot. What runs for every cell is no function made here: V8 forgets the optimized code
- * of a function that is made anew for each chunk whenever it collects, and compiles it again.
- */
+/** Gives each cell of a column its slot. */
 function beginColumn(
   one: ColumnWork,
   earlierCells: ColumnResults | undefined,
   shared: BeginColumn,
 ): BegunColumn {
+  const { chunk, coalescerOf } = shared;
+  const { table, flaws, start, end } = chunk;
+  const coalescers = one.values.map(coalescerOf);
+  const requestedBefore = coalescers.map(({ requested }) => requested);
+  const texts = isInside(one) ? new Map<number, PendingText>() : null;
+  const slots = beginCells(one, { shared, earlierCells, texts, coalescer: coalescerOf(one.values[0]) });
+  let values = 0;
+  for (const [index, { requested }] of coalescers.entries()) {
+    const added = requested - (requestedBefore[index] ?? 0);
+    if (added > 0) coalescers[index]?.addSourceText(end.offset - start.offset);
+    values += added;
+  }
+  if (texts === null) return { slots, texts, values };
+  const sizes = slots.map(({ state }, r) => {
+    if (state === rowStates.blank) return 0;
+    const known = texts.get(r)?.values.length ?? earlierCells?.sizes?.[r];
+    return known ?? (flaws.has(r) ? 1 : sizeOfCell(one, table.value(r, one.plan.column)));
+  });
+  return { slots, texts: { byRow: texts, sizes }, values };
+}
+
+interface BeginCells {
+  readonly shared: BeginColumn;
+  readonly earlierCells: ColumnResults | undefined;
+  /** Gets the texts; null where each cell is a value. */
+  readonly texts: Map<number, PendingText> | null;
+  /** Of the column's own values, where each cell is one. */
+  readonly coalescer: ValueCoalescer;
+}
+
+/**
+ * What runs for every cell. No function is made for it, and nothing else is done by it: V8 forgets the optimized code of a
+ * function that is made anew for each chunk whenever it collects, and compiles it again; and longer ones take longer.
+ */
+function beginCells(one: ColumnWork, { shared, earlierCells, texts, coalescer }: BeginCells): Slot[] {
   const { chunk, earlier, noCase, requests, batchSize } = shared;
   const { plan, kind } = one;
-  const { table, flaws, start } = chunk;
-  const coalescers = one.values.map(shared.coalescerOf);
-  const [coalescer] = coalescers;
-  const requestedBefore = coalescers.map(({ requested }) => requested);
+  const { table, flaws } = chunk;
+  const firstRow = chunk.start.row;
   const rule = { operation: plan.operation, maxLength: shared.maxLength };
-  const texts = isInside(one) ? new Map<number, PendingText>() : null;
   const hasFlaws = flaws.size > 0;
   const slots: Slot[] = [];
   let last: BatchRequest | null = null;
   for (let r = 0; r < table.count; r++) {
     const value = table.value(r, plan.column);
-    const before = earlier?.mended.has(start.row + r) === true ? undefined : earlierCells;
+    const before = earlier?.mended.has(firstRow + r) === true ? undefined : earlierCells;
     if (hasFlaws && flaws.has(r)) slots.push(kept);
     else if (isBlankCell(value)) slots.push(blank);
     else if (before !== undefined && before.states[r] !== rowStates.failed)
@@ -141,7 +170,11 @@ function beginColumn(
       !isTriedAgain(asCode(before.values[r] ?? ''), earlier.code)
     )
       slots.push(earlierSlot(before, r));
-    else if (texts !== null) {
+    else if (texts === null) {
+      const slot = coalescer.slotFor(openCleartext(value), batchSize, firstRow + r);
+      last = addRequest(requests, slot, last);
+      slots.push(slot);
+    } else {
       const begun = beginText(value, r, one, shared);
       if (isSlot(begun)) slots.push(begun);
       else {
@@ -149,25 +182,9 @@ function beginColumn(
         texts.set(r, begun);
         slots.push(kept);
       }
-    } else {
-      const slot = coalescer?.slotFor(openCleartext(value), batchSize, start.row + r) ?? unfit;
-      last = addRequest(requests, slot, last);
-      slots.push(slot);
     }
   }
-  let values = 0;
-  for (const [index, { requested }] of coalescers.entries()) {
-    const added = requested - (requestedBefore[index] ?? 0);
-    if (added > 0) coalescers[index]?.addSourceText(chunk.end.offset - start.offset);
-    values += added;
-  }
-  if (texts === null) return { slots, texts, values };
-  const sizes = slots.map(({ state }, r) => {
-    if (state === rowStates.blank) return 0;
-    const known = texts.get(r)?.values.length ?? earlierCells?.sizes?.[r];
-    return known ?? (flaws.has(r) ? 1 : sizeOfCell(one, table.value(r, plan.column)));
-  });
-  return { slots, texts: { byRow: texts, sizes }, values };
+  return slots;
 }
 
 /** A request that a slot waits for is one that its chunk waits for. `last`: the one that was added before, as most are. */
@@ -268,7 +285,7 @@ function textSlot({ slots, ...cell }: PendingText, one: ColumnWork): Slot {
     : { ...fixedSlot(rowStates.failed, put.failure.code), request };
 }
 
-/** The results of a column, once all requests of its chunk are settled. Made cell by cell, as in `beginColumn`. */
+/** The results of a column, once all requests of its chunk are settled. What runs for every cell is as in `beginCells`. */
 function collectColumn(slots: readonly Slot[], texts: PendingTexts | null, work: ColumnWork): ColumnResults {
   const requests: [number, string][] = [];
   const reasons: Record<number, string> = {};
