@@ -3,7 +3,7 @@ import type { FailureCode } from '../../contract/errors.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { codecOf } from './encodings.ts';
-import type { RowsText, Table } from './table.ts';
+import type { ByteSpans, RowsText, Table } from './table.ts';
 
 /** Bytes that are decoded at once to see whether they can be. */
 const cleanPart = 64 * 1024;
@@ -23,6 +23,8 @@ export function findFlaws(
   const isAllClean = isClean(text, 0, bytes.length);
   const hasNul = view.includes('\0');
   const firstName = names?.[0];
+  const spans = text.isAscii && !hasNul && kind.values === 'whole' ? table.byteSpans : null;
+  if (spans !== null && areUsual(spans, width, names === null ? -1 : (firstName ?? '').length)) return flaws;
   const mayBeCut = !text.isAscii && !codecOf(encoding).singleByte;
   const looksAtValues = kind.values === 'cut' && (hasNul || mayBeCut);
   const mayBeEscaped = kind.values === 'escaped';
@@ -50,6 +52,28 @@ export function findFlaws(
   return flaws;
 }
 
+/**
+ * Whether nothing can be wrong with rows of ASCII, as with nearly all: each has its fields, is not too long, and its first field
+ * is not as long as its name.
+ */
+function areUsual(
+  { bytes, rowStarts, firstFields, fieldEnds, hasQuotes, hasBroken }: ByteSpans,
+  width: number,
+  nameLength: number,
+): boolean {
+  if (hasBroken) return false;
+  for (let row = 0; row + 1 < rowStarts.length; row++) {
+    const first = firstFields[row] ?? 0;
+    const start = rowStarts[row] ?? 0;
+    if ((firstFields[row + 1] ?? 0) - first !== width) return false;
+    if ((rowStarts[row + 1] ?? 0) - start > tableLimits.field) return false;
+    if (nameLength < 0) continue;
+    if ((fieldEnds[first] ?? 0) - start === nameLength || (hasQuotes && bytes[start] === quote)) return false;
+  }
+  return true;
+}
+
+const quote = 0x22;
 const indexOrInfinity = (found: number): number => (found < 0 ? Infinity : found);
 
 /** Only what is long enough in the source is made a value. */

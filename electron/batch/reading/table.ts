@@ -33,6 +33,8 @@ export interface ByteSpans {
   readonly fieldEnds: Int32Array;
   /** Whether a field that begins with a quote is a quoted one. */
   readonly hasQuotes: boolean;
+  /** Whether some rows can't be taken apart. */
+  readonly hasBroken: boolean;
 }
 
 /** Delimited rows as the bytes that they are, for who takes them apart on the way; the last one may lack its line end. */
@@ -171,7 +173,7 @@ export class Table {
 
   /** For who goes through many cells without a call for each; null where they don't stand so. */
   get byteSpans(): ByteSpans | null {
-    const { fieldStarts, rowStarts, firstFields, fieldEnds, hasQuotes } = this.#spans;
+    const { fieldStarts, rowStarts, firstFields, fieldEnds, hasQuotes, broken } = this.#spans;
     if (fieldStarts !== undefined || this.#unit === 2 || !codecOf(this.encoding).extendsAscii) return null;
     const [from, to] = [this.#skipped, this.#skipped + this.count + 1];
     return {
@@ -180,6 +182,7 @@ export class Table {
       firstFields: firstFields.subarray(from, to),
       fieldEnds,
       hasQuotes,
+      hasBroken: broken.size > 0,
     };
   }
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codecOf } from '../../../../electron/batch/reading/encodings.ts';
 import { findFlaws } from '../../../../electron/batch/reading/row-flaws.ts';
@@ -50,6 +51,26 @@ describe('rows that are kept as they are', () => {
       [7, 'row.field-too-long'],
       [9, 'row.bad-encoding'],
     ]);
+  });
+
+  it('are the same with and without another row that has a flaw', () => {
+    const cell = fc.constantFrom('id', 'card', 'ID', 'D-1', '', '"id"', '"a,b"', 'di', 'x'.repeat(300));
+    const line = fc.array(cell, { minLength: 1, maxLength: 3 }).map((cells) => cells.join(','));
+    const usual = fc.constantFrom('D-1,4111', 'D-22,', ',4111', '"D-3",5', 'id,card', 'id,4', '"id",card');
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof({ weight: 5, arbitrary: usual }, { weight: 1, arbitrary: line }), {
+          minLength: 1,
+          maxLength: 4,
+        }),
+        (lines) => {
+          const flaws = flawsOf(lines);
+          expect(flawsOf([...lines, 'a,b,c,d'])).toEqual([...flaws, [lines.length, 'row.malformed']]);
+        },
+      ),
+      { numRuns: 500 },
+    );
+    expect(flawsOf([`D-7,${tooLong}`])).toEqual([[0, 'row.field-too-long']]);
   });
 
   it('are told by the values where a text is escaped, behind rows without an escape too', () => {
