@@ -392,6 +392,13 @@ describe('a search', () => {
       expect(await find(jobId, hidden, -1)).toBeNull();
   });
 
+  it('looks at no more than the beginning of a very long row beyond the columns', async () => {
+    const long = ['b', 'tok2', 'near', ...Array.from({ length: 3 }, () => 'y'.repeat(30_000)), 'far away'];
+    const { jobId } = await finish(`id,card\na,tok1\n${long.join(',')}\nc,tok3\n`);
+    expect(await find(jobId, 'near', -1)).toMatchObject({ count: 1, column: 2 });
+    expect(await find(jobId, 'far away', -1)).toBeNull();
+  });
+
   it('counts positions in the view it searches', async () => {
     const { jobId } = await finish();
     const view = { ...where(3, 'contains', 'second'), sort: null };
