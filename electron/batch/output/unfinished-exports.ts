@@ -36,6 +36,10 @@ const smallFile = z.strictObject({
 const noted = z.union([unfinishedExport, trialFile, smallFile]);
 type Noted = z.infer<typeof noted>;
 
+/** Where its rest is. */
+const fileOf = (entry: Noted): string =>
+  'target' in entry ? partialOf(entry.target) : 'trial' in entry ? entry.trial : entry.partial;
+
 const isNoFile = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
 
 /** Whether a file may come back with its folder, as with a drive. It does not where the folder's name is a file's now. */
@@ -64,7 +68,10 @@ export interface UnfinishedExports {
    * length of `.partial`. Noted as an export is. Failures: file.*, where it can't be noted.
    */
   canMake(path: string): Promise<Outcome<boolean>>;
-  /** Notes a small file as long as it is written. Where it can't be noted it is not written. Failures: file.*, and those of `write`. */
+  /**
+   * Notes a small file as long as it is written, and does not wait for the audit log. One that can't be noted is written all the
+   * same: what tells why the app's folder can't be written must not depend on it. Failures: those of `write`.
+   */
   duringWrite: AroundWrite;
   /** Removes what a process before this one left, with a line in the audit log for each export. Called once; never rejects. */
   removeLeft(): Promise<void>;
@@ -90,7 +97,11 @@ export function createUnfinishedExports({
   const removed: string[] = [];
   const left: string[] = [];
   let current: readonly Noted[] = [];
-  let cleaning = Promise.resolve();
+  /** Of a process before this one, as long as they are noted. */
+  let earlier: readonly Noted[] = [];
+  let loaded = Promise.resolve();
+  /** What is left at a path, until that was looked at. */
+  const cleaning = new Map<string, Promise<void>>();
 
   const change = (next: (before: readonly Noted[]) => readonly Noted[]) =>
     queue(async (): Promise<Outcome<null>> => {
@@ -112,10 +123,16 @@ export function createUnfinishedExports({
     });
   const strike = (entry: Noted) => change((list) => list.filter((one) => one !== entry));
 
+  /** A rest of before under the same name must not be taken for this one, at this start or a later one. */
+  async function note(entry: Noted): Promise<Outcome<null>> {
+    await loaded;
+    const file = fileOf(entry);
+    await cleaning.get(file);
+    return change((list) => [...list.filter((one) => fileOf(one) !== file || !earlier.includes(one)), entry]);
+  }
+
   async function during<T>(entry: Noted, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    // A rest of before under the same name must not be taken for this one.
-    await cleaning;
-    const written = await change((list) => [...list, entry]);
+    const written = await note(entry);
     if (!written.ok) return written;
     try {
       return await run();
@@ -153,7 +170,7 @@ export function createUnfinishedExports({
 
   /** It stays noted while its folder is away, or lets nothing be removed. */
   async function removeUntold(entry: z.infer<typeof trialFile | typeof smallFile>): Promise<void> {
-    const file = 'trial' in entry ? entry.trial : entry.partial;
+    const file = fileOf(entry);
     if (await isAway(file)) return;
     const found = await fs.lstat(file).catch((error: unknown) => {
       if (isNoFile(error)) return null;
@@ -187,11 +204,19 @@ export function createUnfinishedExports({
     await strike(entry);
   }
 
+  async function load(): Promise<void> {
+    try {
+      current = earlier = z.array(noted).parse(JSON.parse(await fs.readFile(file, 'utf8')));
+    } catch (error) {
+      // One that can't be read names no path that could be believed. It is set aside, or no export could be noted.
+      if (errorCode(error) === 'ENOENT') return;
+      left.push('');
+      await fs.rename(file, `${file}.unreadable`).catch(() => undefined);
+    }
+  }
+
   return {
-    async during(given, run) {
-      await cleaning;
-      return during({ ...given, at: now() }, run);
-    },
+    during: (given, run) => during({ ...given, at: now() }, run),
     async canMake(given) {
       const entry = { trial: `${path.resolve(given)}.${randomBytes(4).toString('hex').slice(1)}` };
       const made = await during(entry, async () => {
@@ -211,23 +236,27 @@ export function createUnfinishedExports({
       if (made.value === 'left') await change((list) => [...list, entry]);
       return done(made.value === 'removed');
     },
-    duringWrite: (target, write) => during({ partial: partialOf(path.resolve(target)), at: now() }, write),
-    removeLeft() {
-      cleaning = (async () => {
-        try {
-          current = z.array(noted).parse(JSON.parse(await fs.readFile(file, 'utf8')));
-        } catch (error) {
-          // One that can't be read names no path that could be believed. It is set aside, or no export could be noted.
-          if (errorCode(error) !== 'ENOENT') {
-            left.push('');
-            await fs.rename(file, `${file}.unreadable`).catch(() => undefined);
-          }
-        }
+    async duringWrite(target, write) {
+      const entry = { partial: partialOf(path.resolve(target)), at: now() };
+      const written = await note(entry);
+      try {
+        return await write();
+      } finally {
+        if (written.ok) await strike(entry).catch(() => undefined);
+      }
+    },
+    async removeLeft() {
+      loaded = load();
+      await loaded;
+      let before = Promise.resolve();
+      for (const entry of earlier) {
         // What can't be removed, or can't be recorded, is tried again at the next start.
-        for (const entry of current)
-          await ('target' in entry ? removeOne(entry) : removeUntold(entry)).catch(() => undefined);
-      })();
-      return cleaning;
+        const remove = () =>
+          ('target' in entry ? removeOne(entry) : removeUntold(entry)).catch(() => undefined);
+        before = before.then(remove);
+        cleaning.set(fileOf(entry), before);
+      }
+      await before;
     },
     removed: () => removed,
     left: () => left,
