@@ -132,6 +132,12 @@ test('results are filtered, sorted, searched, copied and looked at row by row, a
   await expect(detail).toContainText('Row 319');
   await detail.getByRole('button', { name: 'Close the row detail' }).click();
   await expect(grid).toBeFocused();
+  // A field beyond the columns is found where it is shown.
+  await page.getByRole('textbox', { name: 'Find' }).fill('one too many');
+  await page.keyboard.press('Enter');
+  await expect(detail).toContainText('Row 251');
+  await expect(detail).toContainText('one too many');
+  await detail.getByRole('button', { name: 'Close the row detail' }).click();
 
   // What the column holds, by masks; a bar shows its rows. The row with a field too many is in none.
   await page.getByRole('columnheader', { name: 'pan', exact: true }).click({ button: 'right' });

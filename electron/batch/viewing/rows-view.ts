@@ -188,12 +188,14 @@ export function createRowsViews(report: (progress: EventPayload<'batch.viewing'>
       const loaded = await rows.load(indexOfRow(rows, row), fewRows);
       if (!loaded.ok) return loaded;
       const index = row - loaded.value.chunk.start.row;
+      const isFlawed = loaded.value.results.flaws[index] !== undefined;
       const column = findInRow(loaded.value, index, rows.view, textTest('contains', text));
       return done({
         count: positions.length,
         ordinal: isReversed ? positions.length - at : at + 1,
         position: toShown(position),
-        column: Math.max(0, column),
+        // Behind the source's columns are those of results, which such a row has none of.
+        column: isFlawed && column >= rows.view.width ? null : Math.max(0, column),
       });
     },
     async numbers(jobId, rows, { filter, where }) {

@@ -62,12 +62,15 @@ export type RowsView = z.infer<typeof rowsView>;
 export const rowsQuery = z.strictObject({ jobId: id, filter: rowFilter, view: rowsView.optional() });
 export type RowsQuery = z.infer<typeof rowsQuery>;
 
-/** Where the next cell with a text is, in the order of the view; `count` is of rows, `ordinal` from 1. */
+/**
+ * Where the next cell with a text is, in the order of the view; `count` is of rows, `ordinal` from 1. `column` null: in a field
+ * that its row has beyond the columns.
+ */
 export const foundCell = z.strictObject({
   count,
   ordinal: count,
   position: count,
-  column: count,
+  column: count.nullable(),
 });
 export type FoundCell = z.infer<typeof foundCell>;
 
