@@ -51,7 +51,7 @@ test('what is in a file is counted beside its plan, by keys alone, and saved wit
     .map((name) => fs.readFileSync(path.join(app.downloads, name), 'utf8'))
     .join('');
   expect(saved).toContain('cards.csv,,2,card,4,0,1,0,3,3,0,1 3 4');
-  for (const value of [card, '4012', 'jane@', '5.00'])
+  for (const value of [card, '4012 8888', 'jane@', '2@5.00'])
     expect([value, saved.includes(value)]).toEqual([value, false]);
   for (const value of [card, '4012 8888 8888 1881', 'jane@bank.example'])
     expect([value, (await app.outward()).some((text) => text.includes(value))]).toEqual([value, false]);
