@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { link, lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
+import { freeMemory } from '../util/free-memory.ts';
 import { createSerialQueue, type SerialQueue } from '../util/serial-queue.ts';
 import { syncFolder, writeAll } from './durable.ts';
 import { errorCode, writeFailure } from './file-failures.ts';
@@ -11,8 +12,11 @@ import { errorCode, writeFailure } from './file-failures.ts';
  * process that is killed leaves the target as it was.
  */
 export interface AtomicFile {
-  /** Failures: file.disk-full, file.unwritable. After one nothing more is written and `finish` fails too. */
-  write(bytes: Uint8Array): Promise<Outcome<null>>;
+  /**
+   * `isFreed`: nobody else needs the bytes, and their memory may be given back once they are written. Failures: file.disk-full,
+   * file.unwritable. After one nothing more is written and `finish` fails too.
+   */
+  write(bytes: Uint8Array, options?: { readonly isFreed: boolean }): Promise<Outcome<null>>;
   /**
    * Puts the file in its place, for good. Answers its length in bytes. `before` is given its whole content, synced and not in
    * its place yet: where it fails the target stays as it was. The same failures, and those of `before`.
@@ -104,11 +108,13 @@ export async function openAtomicFile(
   }
 
   return done({
-    async write(bytes) {
+    async write(bytes, { isFreed } = { isFreed: false }) {
       if (broken !== null) return broken;
+      const { length } = bytes;
       try {
         await writeAll(handle, bytes, position);
-        position += bytes.length;
+        if (isFreed) freeMemory(bytes);
+        position += length;
         syncBehind();
         return done(null);
       } catch (error) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { done, failed, type Outcome } from '../contract/errors.ts';
+import { freeMemory } from '../util/free-memory.ts';
 import { readFailure } from './file-failures.ts';
 
 /** Tells whether a file is still the one that was opened. */
@@ -90,8 +91,7 @@ const blockBytes = 512 * 1024;
 /**
  * Reads in large blocks, for callers that read many small pieces in order: while they work on one block the next is read.
  * `size`: where the bytes end. `isFreed`: the memory of a block is given back once the second block behind it is begun, and
- * pieces of it are empty from then on. To leave that to the collector takes longer than to read: it looks at all that the app
- * has for each 64 MB.
+ * pieces of it are empty from then on.
  */
 export function readAhead(read: ReadBytes, size: number, { isFreed = false } = {}): ReadBytes {
   let start = 0;
@@ -100,7 +100,7 @@ export function readAhead(read: ReadBytes, size: number, { isFreed = false } = {
   let next: ReturnType<ReadBytes> | null = null;
 
   function hold(offset: number, bytes: Buffer): void {
-    if (isFreed) free(before);
+    if (isFreed) freeMemory(before);
     before = block;
     start = offset;
     block = bytes;
@@ -130,12 +130,6 @@ export function readAhead(read: ReadBytes, size: number, { isFreed = false } = {
     hold(offset, more.value);
     return done(block.subarray(0, count));
   };
-}
-
-/** Small buffers have their memory together with others. */
-function free({ buffer, byteLength }: Buffer): void {
-  const isOwn = byteLength > 0 && buffer.byteLength === byteLength;
-  if (isOwn && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 /** Of all bytes, hex. Failures: file.changed, file.unreadable, file.gone. */

@@ -441,7 +441,7 @@ async function writeResultsAlone(
       if (!joined.ok) return joined;
       if (output.failure !== null) return { ok: false, failure: output.failure };
       rowsWritten += joined.value.rows;
-      written = await file.write(joined.value.bytes);
+      written = await file.write(joined.value.bytes, { isFreed: true });
       options.report(rowsWritten / Math.max(1, store.tally.rows), rowsWritten);
       await yieldToOthers();
       if (options.signal.aborted) return failed('service.cancelled');
@@ -560,7 +560,7 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
     if (output.failure !== null) return { ok: false, failure: output.failure };
     if (rows.lost.cells > 0 && !withError && choice.rows !== 'failed') return done(needsErrorColumn);
     rowsWritten += joined.value.rows;
-    writing = file.write(joined.value.bytes);
+    writing = file.write(joined.value.bytes, { isFreed: true });
     report((group.at(-1)?.end.offset ?? 0) / Math.max(1, bytesToRead), rowsWritten);
     await yieldToOthers();
     if (signal.aborted) {

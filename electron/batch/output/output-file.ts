@@ -88,7 +88,7 @@ export function transformFile(file: AtomicFile, transform: Transform): AtomicFil
       const bytes = Buffer.concat(pieces, length);
       pieces = [];
       length = 0;
-      const outcome = await file.write(bytes);
+      const outcome = await file.write(bytes, { isFreed: true });
       if (!outcome.ok) result.failure = outcome;
       return outcome.ok;
     };

@@ -7,7 +7,8 @@ import { Pool, ProxyAgent, type Dispatcher } from 'undici';
 import type { Clock } from '../../util/clock.ts';
 import type { HttpMethod } from '../profile.ts';
 import { faultOf } from './failures.ts';
-import type { Exchange, Failed, TransportFault } from './exchange.ts';
+import type { Exchange, Failed, Headers, TransportFault } from './exchange.ts';
+import { requestWhole } from './whole-answer.ts';
 
 export interface TransportOptions {
   /** HTTPS origin with an optional path prefix (spec §4, {base_url}). */
@@ -145,17 +146,6 @@ export function createTransport(options: TransportOptions): Transport {
   );
   let dispatcher = createDispatcher(options, limits, base.origin);
 
-  /** Answers with the headers; `request` follows no redirects, and an answer that is one is refused, its body unread. */
-  async function begin(
-    request: Omit<Dispatcher.RequestOptions, 'origin'>,
-  ): Promise<{ readonly ok: true; readonly response: Dispatcher.ResponseData } | Failed> {
-    const response = await dispatcher.request({ origin: base.origin, ...request });
-    const { statusCode, headers, body } = response;
-    if (statusCode < 300 || statusCode >= 400) return { ok: true, response };
-    body.on('error', () => undefined).destroy();
-    return { ok: false, fault: { kind: 'redirect', subject: hostOf(headers.location, base) } };
-  }
-
   /** Names what a request that was ended early failed of. */
   function faultIn(error: unknown, limit: AbortSignal): Failed {
     if (!limit.aborted) return { ok: false, fault: faultOf(error, base) };
@@ -182,28 +172,28 @@ export function createTransport(options: TransportOptions): Transport {
       const limit = limitTime(signal);
       try {
         if (limit.signal.aborted) return { ok: false, fault: { kind: 'cancelled' } };
-        const begun = await begin({
-          path: prefix + path,
-          method,
-          headers: {
-            ...(json !== null && { 'content-type': 'application/json' }),
-            accept: 'application/json',
-            ...(json === null ? withoutContentType(fixed) : fixed),
-            'accept-encoding': 'gzip, br',
-            ...headers,
+        const answer = await requestWhole(
+          dispatcher,
+          {
+            origin: base.origin,
+            path: prefix + path,
+            method,
+            headers: {
+              ...(json !== null && { 'content-type': 'application/json' }),
+              accept: 'application/json',
+              ...(json === null ? withoutContentType(fixed) : fixed),
+              'accept-encoding': 'gzip, br',
+              ...headers,
+            },
+            body: json === null ? null : Buffer.from(json),
           },
-          body: json === null ? null : Buffer.from(json),
-          signal: limit.signal,
-        });
-        if (!begun.ok) return begun;
-        const { response } = begun;
-        const bytes = Buffer.from(await response.body.arrayBuffer());
-        const plain = await decodeBody(bytes, response.headers['content-encoding'], limits.bodyBytes);
-        if (plain === null) return { ok: false, fault: { kind: 'encoding' } };
-        return {
-          ok: true,
-          reply: { status: response.statusCode, headers: response.headers, body: plain },
-        };
+          { signal: limit.signal, isRefused: isRedirect },
+        );
+        if (isRedirect(answer.status)) return redirected(answer.headers, base);
+        const body = await decodeBody(answer.body, answer.headers['content-encoding'], limits.bodyBytes);
+        return body === null
+          ? { ok: false, fault: { kind: 'encoding' } }
+          : { ok: true, reply: { ...answer, body } };
       } catch (error) {
         return faultIn(error, limit.signal);
       } finally {
@@ -217,7 +207,9 @@ export function createTransport(options: TransportOptions): Transport {
       const limit = limitTime(init.signal ?? null);
       try {
         if (limit.signal.aborted) return { ok: false, fault: { kind: 'cancelled' } };
-        const begun = await begin({
+        // It follows no redirects.
+        const { statusCode, headers, body } = await dispatcher.request({
+          origin: base.origin,
           path: url.pathname + url.search,
           method: init.method ?? 'GET',
           // Nothing to unpack: an answer that is packed all the same is refused.
@@ -225,15 +217,15 @@ export function createTransport(options: TransportOptions): Transport {
           body: typeof init.body === 'string' ? init.body : null,
           signal: limit.signal,
         });
-        if (!begun.ok) {
-          limit.release();
-          return begun;
-        }
-        const { statusCode, headers, body } = begun.response;
-        if (packingOf(headers['content-encoding']).length > 0) {
+        const refusal = isRedirect(statusCode)
+          ? redirected(headers, base)
+          : packingOf(headers['content-encoding']).length > 0
+            ? ({ ok: false, fault: { kind: 'encoding' } } as const)
+            : null;
+        if (refusal !== null) {
           limit.release();
           body.on('error', () => undefined).destroy();
-          return { ok: false, fault: { kind: 'encoding' } };
+          return refusal;
         }
         body.on('error', () => undefined).once('close', limit.release);
         const isEmpty = [204, 205, 304].includes(statusCode);
@@ -305,6 +297,13 @@ function cappedStream(
 }
 
 const withoutContentType = ({ 'content-type': _, ...others }: Readonly<Record<string, string>>) => others;
+
+const isRedirect = (status: number): boolean => status >= 300 && status < 400;
+
+const redirected = ({ location }: Headers, base: URL): Failed => ({
+  ok: false,
+  fault: { kind: 'redirect', subject: hostOf(location, base) },
+});
 
 function hostOf(location: string | string[] | undefined, base: URL): string {
   try {

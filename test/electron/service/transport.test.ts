@@ -35,6 +35,70 @@ describe('the transport', () => {
     await server.close();
   });
 
+  it('takes the answer behind those that only say that it is under way', async () => {
+    const server = await startFaultServer();
+    const transport = createTransport({
+      baseUrl: server.url,
+      ca: [server.authority.pem],
+      clock: systemClock,
+    });
+    server.script = (_hit, response) => {
+      response.writeProcessing();
+      response.writeEarlyHints({ link: '</x>; rel=preload' });
+      response.writeHead(201, { 'x-last': 'yes' });
+      response.write('{"a":');
+      response.end('1}');
+    };
+    const exchange = await transport.send({ method: 'POST', path: '/x' }, '{}');
+    if (!exchange.ok) throw new Error(exchange.fault.kind);
+    expect(exchange.reply).toMatchObject({ status: 201, headers: { 'x-last': 'yes' } });
+    expect(exchange.reply.headers).not.toHaveProperty('link');
+    expect(exchange.reply.body.toString()).toBe('{"a":1}');
+    await transport.close();
+    await server.close();
+  });
+
+  it('does not read the body of a redirect, which may never end', async () => {
+    const server = await startFaultServer();
+    const transport = createTransport({
+      baseUrl: server.url,
+      ca: [server.authority.pem],
+      clock: systemClock,
+    });
+    server.script = (_hit, response) =>
+      void response.writeHead(302, { location: 'https://elsewhere.example/x' }).write('{');
+    const exchange = await transport.send({ method: 'POST', path: '/x' }, '{}');
+    expect(exchange).toEqual({ ok: false, fault: { kind: 'redirect', subject: 'elsewhere.example' } });
+    await transport.close();
+    await server.close();
+  });
+
+  it('sends nothing of a request that was cancelled while it waited for a connection', async () => {
+    const server = await startFaultServer();
+    const transport = createTransport({
+      baseUrl: server.url,
+      ca: [server.authority.pem],
+      clock: systemClock,
+      limits: { connections: 1 },
+    });
+    const answers = Promise.withResolvers<() => void>();
+    server.script = (_hit, response) => answers.resolve(() => response.writeHead(200).end('{}'));
+    const first = transport.send({ method: 'POST', path: '/first' }, '{}');
+    const answer = await answers.promise;
+    const cancel = new AbortController();
+    const second = transport.send({ method: 'POST', path: '/second' }, '{}', { signal: cancel.signal });
+    cancel.abort();
+    expect(await second).toEqual({ ok: false, fault: { kind: 'cancelled' } });
+    server.script = (_hit, response) => void response.writeHead(200).end('{}');
+    answer();
+    expect(await first).toMatchObject({ ok: true });
+    const third = await transport.send({ method: 'POST', path: '/third' }, '{}');
+    expect(third).toMatchObject({ ok: true, reply: { status: 200 } });
+    expect(server.hits.map(({ path }) => path)).toEqual(['/first', '/third']);
+    await transport.close();
+    await server.close();
+  });
+
   it('ends an opened answer at the cap, and refuses one that is packed', async () => {
     const server = await startFaultServer();
     const transport = createTransport({
