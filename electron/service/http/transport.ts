@@ -79,8 +79,15 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Marks a request that was ended by the total limit, not by its caller. */
-const timedOut = 'timed out';
+/** What ended a request before its answer was there. */
+class Ended extends Error {
+  readonly fault: TransportFault;
+
+  constructor(fault: TransportFault) {
+    super(fault.kind);
+    this.fault = fault;
+  }
+}
 
 /** Verification has no off switch here: not by option, and not by NODE_TLS_REJECT_UNAUTHORIZED either. */
 function tlsOptions({ ca, clientCertificate, pins = [] }: TransportOptions) {
@@ -146,33 +153,29 @@ export function createTransport(options: TransportOptions): Transport {
   );
   let dispatcher = createDispatcher(options, limits, base.origin);
 
-  /** Names what a request that was ended early failed of. */
-  function faultIn(error: unknown, limit: AbortSignal): Failed {
-    if (!limit.aborted) return { ok: false, fault: faultOf(error, base) };
-    if (limit.reason !== timedOut) return { ok: false, fault: { kind: 'cancelled' } };
-    return { ok: false, fault: { kind: 'timeout', subject: base.hostname } };
-  }
+  const faultIn = (error: unknown): Failed => ({
+    ok: false,
+    fault: error instanceof Ended ? error.fault : faultOf(error, base),
+  });
 
-  /** A signal that the caller's and the total limit end. `release` once the body was read. */
-  function limitTime(signal: AbortSignal | null = null) {
-    const limit = new AbortController();
-    const stop = (): void => limit.abort();
-    if (signal?.aborted) stop();
+  /** Calls `end` where the caller or the total limit ends a request. To be released once its body was read. */
+  function limitTime(signal: AbortSignal | null, end: (reason: Ended) => void): () => void {
+    const stop = (): void => end(new Ended({ kind: 'cancelled' }));
     signal?.addEventListener('abort', stop, { once: true });
-    const forgetTimer = options.clock.after(limits.totalMs, () => limit.abort(timedOut));
-    const release = (): void => {
+    const late = (): void => end(new Ended({ kind: 'timeout', subject: base.hostname }));
+    const forgetTimer = options.clock.after(limits.totalMs, late);
+    return () => {
       forgetTimer();
       signal?.removeEventListener('abort', stop);
     };
-    return { signal: limit.signal, release };
   }
 
   return {
-    async send({ method, path }, json, { signal, headers } = {}) {
-      const limit = limitTime(signal);
+    async send({ method, path }, json, { signal = null, headers } = {}) {
+      if (signal?.aborted === true) return { ok: false, fault: { kind: 'cancelled' } };
+      let release = (): void => undefined;
       try {
-        if (limit.signal.aborted) return { ok: false, fault: { kind: 'cancelled' } };
-        const answer = await requestWhole(
+        const request = requestWhole(
           dispatcher,
           {
             origin: base.origin,
@@ -187,26 +190,31 @@ export function createTransport(options: TransportOptions): Transport {
             },
             body: json === null ? null : Buffer.from(json),
           },
-          { signal: limit.signal, isRefused: isRedirect },
+          isRedirect,
         );
+        release = limitTime(signal, request.end);
+        const answer = await request.answer;
         if (isRedirect(answer.status)) return redirected(answer.headers, base);
         const body = await decodeBody(answer.body, answer.headers['content-encoding'], limits.bodyBytes);
         return body === null
           ? { ok: false, fault: { kind: 'encoding' } }
           : { ok: true, reply: { ...answer, body } };
       } catch (error) {
-        return faultIn(error, limit.signal);
+        return faultIn(error);
       } finally {
-        limit.release();
+        release();
       }
     },
 
     async open(url, init) {
       const isInside = url.origin === base.origin && `${url.pathname}/`.startsWith(`${prefix}/`);
       if (!isInside) return { ok: false, fault: { kind: 'redirect', subject: url.host.slice(0, 300) } };
-      const limit = limitTime(init.signal ?? null);
+      const { signal = null } = init;
+      if (signal?.aborted === true) return { ok: false, fault: { kind: 'cancelled' } };
+      const limit = new AbortController();
+      const release = limitTime(signal, (reason) => limit.abort(reason));
+      const whyIn = (error: unknown): Failed => faultIn(limit.signal.aborted ? limit.signal.reason : error);
       try {
-        if (limit.signal.aborted) return { ok: false, fault: { kind: 'cancelled' } };
         // It follows no redirects.
         const { statusCode, headers, body } = await dispatcher.request({
           origin: base.origin,
@@ -223,15 +231,15 @@ export function createTransport(options: TransportOptions): Transport {
             ? ({ ok: false, fault: { kind: 'encoding' } } as const)
             : null;
         if (refusal !== null) {
-          limit.release();
+          release();
           body.on('error', () => undefined).destroy();
           return refusal;
         }
-        body.on('error', () => undefined).once('close', limit.release);
+        body.on('error', () => undefined).once('close', release);
         const isEmpty = [204, 205, 304].includes(statusCode);
         let broken: TransportFault | null = null;
         const stream = cappedStream(body, limits.bodyBytes, (error) => {
-          broken = faultIn(error, limit.signal).fault;
+          broken = whyIn(error).fault;
         });
         return {
           ok: true,
@@ -244,8 +252,8 @@ export function createTransport(options: TransportOptions): Transport {
           fault: () => broken,
         };
       } catch (error) {
-        limit.release();
-        return faultIn(error, limit.signal);
+        release();
+        return whyIn(error);
       }
     },
 
