@@ -18,6 +18,17 @@ export interface RecordCipher {
   decrypt(record: Uint8Array, context: string): Buffer | null;
 }
 
+/** Asked for one by one they take as long as all that is encrypted with them. */
+const noncesAtOnce = 256;
+let nonces: Buffer = Buffer.alloc(0);
+
+function nextNonce(): Buffer {
+  if (nonces.length === 0) nonces = randomBytes(noncesAtOnce * nonceLength);
+  const nonce = nonces.subarray(0, nonceLength);
+  nonces = nonces.subarray(nonceLength);
+  return nonce;
+}
+
 /** Part of the format: existing files were written with it. */
 const derivationLabel = 'sealed records';
 
@@ -28,7 +39,7 @@ const derivationLabel = 'sealed records';
 export function createRecordCipher(masterKey: Uint8Array, subject: string): RecordCipher {
   const key = createSecretKey(Buffer.from(hkdfSync('sha256', masterKey, subject, derivationLabel, 32)));
   function encryptParts(cleartext: Uint8Array, context: string): Buffer[] {
-    const nonce = randomBytes(nonceLength);
+    const nonce = nextNonce();
     const cipher = createCipheriv('aes-256-gcm', key, nonce);
     cipher.setAAD(Buffer.from(context));
     return [nonce, cipher.update(cleartext), cipher.final(), cipher.getAuthTag()];

@@ -51,6 +51,8 @@ export interface Product {
   readonly p99Run: number;
   readonly max: number;
   readonly longestGc: number;
+  /** Collections that look at all objects, old and young. */
+  readonly wholeCollections: number;
   /** Of the run and its export. */
   readonly syncs: number;
   /** What journal, results and audit log take afterwards. */

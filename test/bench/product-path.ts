@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import type { ExportChoice, Reading } from '../../electron/contract/models/batch.ts';
 import { obscuredOf } from '../support/obscured-text.ts';
 import { cpuMs, peakMemory } from './figures.ts';
@@ -46,10 +46,13 @@ const harness = await openHarness({ ...options, home });
 const delay = monitorEventLoopDelay({ resolution: 1 });
 let collecting = 0;
 let longest = 0;
+let whole = 0;
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) {
     collecting += entry.duration;
     longest = Math.max(longest, entry.duration);
+    const { detail } = entry as typeof entry & { readonly detail: { readonly kind: number } };
+    if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) whole += 1;
   }
 }).observe({ entryTypes: ['gc'] });
 
@@ -101,6 +104,7 @@ const figures = {
   max: delay.max / 1e6,
   gcMs: collecting,
   longestGc: longest,
+  wholeCollections: whole,
   cpuMs: cpuMs(process.cpuUsage(cpuBefore)),
 };
 await harness.close();

@@ -224,14 +224,25 @@ describe('failures', () => {
     });
   });
 
-  it('end as cancelled when the client closes', async () => {
+  it('send nothing for a caller who has left already', async () => {
+    const signal = AbortSignal.abort();
+    expect(await app.client.getMasked('p', 'card', 'tok_1', { signal })).toMatchObject({
+      failure: { code: 'service.cancelled' },
+    });
+    expect(server.hits).toEqual([]);
+  });
+
+  it.each([
+    ['', {}],
+    [', of a caller who may leave too', { signal: new AbortController().signal }],
+  ])('end as cancelled when the client closes%s', async (_which, context) => {
     let arrived = (): void => undefined;
     const waiting = new Promise<void>((resolve) => (arrived = resolve));
     server.script = (hit, _response, model) => {
       if (hit.operation === 'createsession') model();
       else arrived();
     };
-    const call = app.client.getMasked('p', 'card', 'tok_1', {});
+    const call = app.client.getMasked('p', 'card', 'tok_1', context);
     await waiting;
     await app.client.close();
     expect(await call).toMatchObject({ failure: { code: 'service.cancelled' } });

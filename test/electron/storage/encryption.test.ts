@@ -20,6 +20,13 @@ test('gives back what went in, each time under another nonce', () => {
   }
 });
 
+test('uses no nonce twice', () => {
+  const nonces = Array.from({ length: 2_000 }, () =>
+    cipher.encrypt(Buffer.alloc(0), 'x').toString('hex', 0, 12),
+  );
+  expect(new Set(nonces)).toHaveProperty('size', 2_000);
+});
+
 test('does not decrypt what was moved, altered, cut or of another key', () => {
   const record = cipher.encrypt(Buffer.from('value'), 'x');
   expect(cipher.decrypt(record, 'y')).toBeNull();
