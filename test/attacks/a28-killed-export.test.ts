@@ -321,9 +321,32 @@ test('what an export left on purpose stays, though an earlier one of its name is
   }
 });
 
+test('what is left stays noted where another export of its name fails before it writes anything', async () => {
+  const app = setUp();
+  const drive = path.join(tempFolder(), 'drive');
+  const target = path.join(drive, 'out.csv');
+  fs.mkdirSync(drive);
+  await killed(target, app.file);
+  const before = app.open();
+  fs.renameSync(drive, `${drive}-away`);
+  await before.removeLeft();
+  const fail = () => before.during({ target, ...noted }, () => Promise.resolve(failed('file.unwritable')));
+  await fail();
+  fs.renameSync(`${drive}-away`, drive);
+  await fail();
+  expect(fs.readFileSync(partialOf(target), 'utf8')).toContain(card);
+  expect(await start(app)).toEqual({ removed: ['out.csv'], left: [] });
+  expect(fs.readdirSync(drive)).toEqual([]);
+});
+
 test('a small file is written while the log does not answer', async () => {
   const app = setUp();
   await killed(app.target, app.file);
+  // Behind the export, what was left of the same small file.
+  const before = JSON.parse(fs.readFileSync(app.file, 'utf8')) as unknown[];
+  const small = { partial: partialOf(`${app.target}-2`), at: Date.now() };
+  fs.writeFileSync(app.file, JSON.stringify([...before, small]));
+  fs.writeFileSync(small.partial, card);
   const isAsked = Promise.withResolvers<null>();
   const unfinished = createUnfinishedExports({
     file: app.file,

@@ -49,6 +49,13 @@ const isAway = (file: string): Promise<boolean> =>
     (error: unknown) => errorCode(error) !== 'ENOTDIR',
   );
 
+/** What changes when it is written; null where there is none. */
+const stateOf = (file: string): Promise<string | null> =>
+  fs.lstat(file, { bigint: true }).then(
+    ({ dev, ino, size, mtimeNs }) => [dev, ino, size, mtimeNs].join(':'),
+    async () => ((await isAway(file)) ? 'away' : null),
+  );
+
 /** File systems round the time of a file, FAT to two seconds. */
 const roundingMs = 2_000;
 
@@ -123,22 +130,31 @@ export function createUnfinishedExports({
     });
   const strike = (entry: Noted) => change((list) => list.filter((one) => one !== entry));
 
-  /** A rest of before under the same name must not be taken for this one, at this start or a later one. */
-  async function note(entry: Noted): Promise<Outcome<null>> {
+  /**
+   * Notes a file while `run` writes it. What a process before this one left under the same name stays noted if it is still there
+   * as it was: nothing was written then. Else it is struck too, so that no start takes what this one left on purpose for it.
+   * Without a note only `whatever` runs.
+   */
+  async function during<T>(
+    entry: Noted,
+    run: () => Promise<Outcome<T>>,
+    { whatever = false } = {},
+  ): Promise<Outcome<T>> {
     await loaded;
     const file = fileOf(entry);
     await cleaning.get(file);
-    return change((list) => [...list.filter((one) => fileOf(one) !== file || !earlier.includes(one)), entry]);
-  }
-
-  async function during<T>(entry: Noted, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    const written = await note(entry);
-    if (!written.ok) return written;
+    const before = earlier.filter((one) => fileOf(one) === file && current.includes(one));
+    const rest = before.length === 0 ? null : await stateOf(file);
+    const written = await change((list) => [...list, entry]);
+    if (!written.ok && !whatever) return written;
     try {
       return await run();
     } finally {
+      const isAsBefore = rest !== null && rest === (await stateOf(file));
       // What was written is there, whatever becomes of the note.
-      await strike(entry).catch(() => undefined);
+      await change((list) =>
+        list.filter((one) => one !== entry && (isAsBefore || !before.includes(one))),
+      ).catch(() => undefined);
     }
   }
 
@@ -236,27 +252,25 @@ export function createUnfinishedExports({
       if (made.value === 'left') await change((list) => [...list, entry]);
       return done(made.value === 'removed');
     },
-    async duringWrite(target, write) {
-      const entry = { partial: partialOf(path.resolve(target)), at: now() };
-      const written = await note(entry);
-      try {
-        return await write();
-      } finally {
-        if (written.ok) await strike(entry).catch(() => undefined);
-      }
-    },
+    duringWrite: (target, write) =>
+      during({ partial: partialOf(path.resolve(target)), at: now() }, write, { whatever: true }),
     async removeLeft() {
       loaded = load();
       await loaded;
-      let before = Promise.resolve();
+      let recorded = Promise.resolve();
       for (const entry of earlier) {
         // What can't be removed, or can't be recorded, is tried again at the next start.
-        const remove = () =>
-          ('target' in entry ? removeOne(entry) : removeUntold(entry)).catch(() => undefined);
-        before = before.then(remove);
-        cleaning.set(fileOf(entry), before);
+        const isTold = 'target' in entry;
+        const remove = () => (isTold ? removeOne(entry) : removeUntold(entry)).catch(() => undefined);
+        // What is told nobody does not wait for the log.
+        const removing = isTold ? (recorded = recorded.then(remove)) : remove();
+        const file = fileOf(entry);
+        cleaning.set(
+          file,
+          Promise.all([cleaning.get(file), removing]).then(() => undefined),
+        );
       }
-      await before;
+      await Promise.all(cleaning.values());
     },
     removed: () => removed,
     left: () => left,
