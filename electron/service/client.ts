@@ -120,14 +120,10 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     if (signal === undefined) return closing.signal;
     const known = joined.get(signal);
     if (known !== undefined) return known;
-    // `AbortSignal.any` looks at both again whenever it is asked.
-    const made = new AbortController();
-    const stop = (): void => made.abort();
-    for (const one of [signal, closing.signal]) one.addEventListener('abort', stop, { once: true });
-    if (signal.aborted || closing.signal.aborted) stop();
-    setMaxListeners(0, made.signal);
-    joined.set(signal, made.signal);
-    return made.signal;
+    const made = AbortSignal.any([signal, closing.signal]);
+    setMaxListeners(0, made);
+    joined.set(signal, made);
+    return made;
   };
 
   const namesOf = (definition: string, target: Target | null = null): AddressNames =>
