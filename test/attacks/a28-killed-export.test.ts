@@ -467,6 +467,17 @@ test('a damaged list removes nothing, and says so', async () => {
   expect([fs.existsSync(partialOf(target)), fs.existsSync(file)]).toEqual([true, false]);
 });
 
+test('a list that names another file than a rest removes nothing', async () => {
+  const app = setUp();
+  for (const name of [app.target, path.relative(process.cwd(), partialOf(app.target))]) {
+    fs.writeFileSync(app.target, card);
+    fs.writeFileSync(partialOf(app.target), card);
+    fs.writeFileSync(app.file, JSON.stringify([{ partial: name, at: 0 }]));
+    expect(await start(app)).toEqual({ removed: [], left: [''] });
+    expect([fs.existsSync(app.target), fs.existsSync(partialOf(app.target))]).toEqual([true, true]);
+  }
+});
+
 test('the app looks at its start, tells the window, and has the line in its log', async () => {
   const home = tempFolder();
   const target = path.join(tempFolder(), 'out.csv');

@@ -27,8 +27,8 @@ const trialFile = z.strictObject({
 });
 
 const smallFile = z.strictObject({
-  /** Absolute path of its `.partial`. */
-  partial: z.string(),
+  /** Absolute path of its `.partial`: no other file is removed by it, whoever wrote the list. */
+  partial: z.string().refine((file) => path.isAbsolute(file) && file.endsWith(partialOf(''))),
   /** When its write was begun, in milliseconds. */
   at: z.number(),
 });

@@ -52,14 +52,14 @@ export function findTest(view: View, text: string): RowTest {
 /** Units of a row. What stands behind them is searched in columns only: to mask half a megabyte takes a fifth of a second. */
 const searchedUnits = 64 * 1024;
 
-/** How many cells of a row are searched: those that the window shows, but of a very long row. */
+/** How many cells of a row are searched: those that the window shows, and of a very long row those that begin in its first part. */
 function countSearched(loaded: LoadedChunk, index: number, view: View): number {
   const { table } = loaded.chunk;
   const columns = countColumns(view);
   let cells = countCells(loaded, index, view);
   if (cells <= columns || table.rowEnd(index) - table.rowStart(index) <= searchedUnits) return cells;
   const end = table.rowStart(index) + searchedUnits;
-  while (cells > columns && table.fieldEnd(index, cells - 1) > end) cells -= 1;
+  while (cells > columns && table.fieldStart(index, cells - 1) > end) cells -= 1;
   return cells;
 }
 

@@ -8,6 +8,8 @@ interface WholeAnswer {
   readonly end: (reason: Error) => void;
 }
 
+const maxPieces = 1_024;
+
 /**
  * Sends a request and takes its whole answer, the body as it came. `isRefused`: by its status; of such an answer the body is
  * not read, and is empty.
@@ -25,6 +27,8 @@ export function requestWhole(
   let ended: Error | null = null;
   let head: Omit<Reply, 'body'> | null = null;
   const pieces: Buffer[] = [];
+  /** Pieces that were joined: a service may send a byte at a time, and each piece takes a hundred more. */
+  const joined: Buffer[] = [];
   dispatcher.dispatch(request, {
     onRequestStart(controller) {
       begun = controller;
@@ -38,10 +42,10 @@ export function requestWhole(
       controller.abort(new Error('The rest of this answer is not read'));
     },
     onResponseData(_, piece) {
-      pieces.push(piece);
+      if (pieces.push(piece) === maxPieces) joined.push(Buffer.concat(pieces.splice(0)));
     },
     onResponseEnd() {
-      if (head !== null) resolve({ ...head, body: Buffer.concat(pieces) });
+      if (head !== null) resolve({ ...head, body: Buffer.concat([...joined, ...pieces]) });
     },
     onResponseError(_, error) {
       reject(error);

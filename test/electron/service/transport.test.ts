@@ -58,6 +58,25 @@ describe('the transport', () => {
     await server.close();
   });
 
+  it('takes an answer that comes a byte at a time', async () => {
+    const server = await startFaultServer();
+    const transport = createTransport({
+      baseUrl: server.url,
+      ca: [server.authority.pem],
+      clock: systemClock,
+    });
+    const sent = JSON.stringify({ value: 'x'.repeat(3_000) });
+    server.script = (_hit, response) => {
+      response.writeHead(200);
+      for (const byte of sent) response.write(byte);
+      response.end();
+    };
+    const exchange = await transport.send({ method: 'POST', path: '/x' }, '{}');
+    expect(exchange.ok && exchange.reply.body.toString()).toBe(sent);
+    await transport.close();
+    await server.close();
+  });
+
   it('does not read the body of a redirect, which may never end', async () => {
     const server = await startFaultServer();
     const transport = createTransport({
