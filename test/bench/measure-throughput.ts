@@ -9,7 +9,6 @@ import { writeTable } from './table.ts';
 const rows = 3_000_000;
 const rounds = 5;
 const few = 1_000_000;
-const fewRounds = 3;
 const slowSyncMs = 5;
 const bars = { throughput: 0.75, cpu: 1.35, eventLoopMs: 25, wholeCollections: 6, python: 1.6 };
 
@@ -33,7 +32,7 @@ export const measureThroughput: Measure = async (folder) => {
     }
     const fewLoops: BareLoop[] = [];
     const fewOurs: Product[] = [];
-    for (let round = 0; round < fewRounds; round++) {
+    for (let round = 0; round < rounds; round++) {
       fewLoops.push(await runPart<BareLoop>('bare-loop.ts', shorter, join(folder, 'bare.csv'), url, ca));
       fewOurs.push(await runProduct(few, shorter, { url, ca, audited: true }));
     }
