@@ -192,7 +192,7 @@ export const measureFormats: Measure = (folder) =>
           value: memoryOf(many),
           unit: 'MiB',
           ratio: memory,
-          reference: 'peak memory, 500,000 rows',
+          reference: 'peak memory, 1,000,000 rows',
           bar: `<= ${bars.memory}`,
           holds: memory <= bars.memory,
           note: [few, many]
