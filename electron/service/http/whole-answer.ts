@@ -15,7 +15,7 @@ const maxPieces = 1_024;
  * not read, and is empty.
  *
  * undici's own `request` makes a stream of each answer. The streams of answers that follow each other, and all pieces of
- * their bodies, outlive the quick collections of V8, so that it looks at all that the app has for each thousand answers.
+ * their bodies, outlive the quick collections of V8, so that it looks at all that the app has for each few hundred answers.
  */
 export function requestWhole(
   dispatcher: Dispatcher,
