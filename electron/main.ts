@@ -38,7 +38,7 @@ import { watchProcess } from './log/watch-process.ts';
 import { compareStatements } from './support/compare-statements.ts';
 import { report, selfCheck, type SelfCheckOptions } from './support/self-check.ts';
 import { systemClock } from './util/clock.ts';
-import { beginStart } from './util/turns.ts';
+import { beginStart, untilStarted } from './util/turns.ts';
 import { limitCoreDumps } from './platform/core-dumps.ts';
 import { watchOpenings, type Openings } from './platform/openings.ts';
 import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';
@@ -458,8 +458,11 @@ async function open(log: Log, openings: Openings): Promise<Opened> {
       mayClose: () => quitting?.mayClose() ?? true,
       restart: (given) => quitting?.restart(given),
       onSessionEnd: () => quitting?.force(),
+      // Two programs of the system: until the window is drawn there is nothing in it to lock.
       watchScreenLock: (onLocked) =>
-        watchScreenLock({ env: process.env, uid: os.userInfo().uid, log, onLocked }),
+        void untilStarted().then(() =>
+          watchScreenLock({ env: process.env, uid: os.userInfo().uid, log, onLocked }),
+        ),
     },
   );
   const tokendesk = await openOrSay(platform, appOptions(log, managed));
