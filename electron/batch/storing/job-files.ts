@@ -337,8 +337,10 @@ const lockWithinMs = 60_000;
 /** Removes folders that are not complete and whose process has ended. */
 export async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
+    // Nearly all of them are complete.
+    if (!name.endsWith(unfinishedSuffix)) continue;
     const path = join(folder, name);
-    if (!name.endsWith(unfinishedSuffix) || isFolderLocked(path)) continue;
+    if (isFolderLocked(path)) continue;
     const changed = await stat(path).catch(() => null);
     if (changed !== null && Date.now() - changed.mtimeMs > lockWithinMs)
       await rm(path, { recursive: true, force: true }).catch(() => undefined);
