@@ -9,11 +9,13 @@ import type { ResultStore } from '../storing/result-store.ts';
 import { withoutPending, type ChunkResults } from '../storing/results.ts';
 import type { ExportRequest, OutputRows } from './output-rows.ts';
 import type { RowOutput } from './row-output.ts';
-import { createTurn } from '../../util/turns.ts';
+import { freeMemory } from '../../util/free-memory.ts';
+import { createTurn, type Turn } from '../../util/turns.ts';
 
 export interface JoinOptions {
   readonly source: Pick<JobSource, 'identity' | 'read' | 'mended' | 'pending' | 'typed'>;
   readonly format: Format;
+  /** Of each chunk its own results, which nobody else has. */
   readonly read: ReadRecord;
   /** For rows that are copied all at once: each piece is empty once others are read. */
   readonly readCopied: ReadBytes;
@@ -26,37 +28,54 @@ export interface JoinOptions {
 /** Of the source, after which the clock is looked at. */
 const turnUnits = 16 * 1024;
 
-/** The bytes of some chunks: source and results, row by row. Failures: file.changed, file.unreadable, job.damaged. */
+/**
+ * The bytes of some chunks: source and results, row by row. The memory of the results is given back once they are joined.
+ * Failures: file.changed, file.unreadable, job.damaged.
+ */
 export async function joinRows(
   options: JoinOptions,
   entries: readonly JournalEntry[],
 ): Promise<Outcome<{ bytes: Buffer; rows: number }>> {
-  const { source, format, read, rows, output, maxFields } = options;
   let written = 0;
   const turn = createTurn();
   for (const entry of entries) {
-    const results = await read(entry);
+    const results = await options.read(entry);
     if (!results.ok) return results;
-    const count = entry.end.row - entry.start.row;
-    if (results.value.states.length !== count) return failed('job.damaged');
     await turn.next();
-    const isSpliced = await spliceRows(options, entry, results.value);
-    if (!isSpliced.ok) return isSpliced;
-    if (isSpliced.value) written += count;
-    if (isSpliced.value) continue;
-    const chunk = await readChunk(source, format, entry, maxFields);
-    if (!chunk.ok) return chunk;
-    const { start, flaws, table } = chunk.value;
-    const known = withoutPending(results.value, { firstRow: start.row, flaws }, source.pending);
-    let looked = 0;
-    for (let i = 0; i < count; i++) {
-      if (rows.write(chunk.value, known, i)) written += 1;
-      if (table.rowEnd(i) - looked < turnUnits) continue;
-      looked = table.rowEnd(i);
-      if (turn.isOver()) await turn.next();
-    }
+    const joined = await joinChunk(options, entry, results.value, turn);
+    if (!joined.ok) return joined;
+    written += joined.value;
+    if (results.value.memory !== undefined) freeMemory(results.value.memory);
   }
-  return done({ bytes: output.take(), rows: written });
+  return done({ bytes: options.output.take(), rows: written });
+}
+
+/** How many rows of it are written. */
+async function joinChunk(
+  options: JoinOptions,
+  entry: JournalEntry,
+  results: ChunkResults,
+  turn: Turn,
+): Promise<Outcome<number>> {
+  const { source, format, rows, maxFields } = options;
+  const count = entry.end.row - entry.start.row;
+  if (results.states.length !== count) return failed('job.damaged');
+  const isSpliced = await spliceRows(options, entry, results);
+  if (!isSpliced.ok) return isSpliced;
+  if (isSpliced.value) return done(count);
+  const chunk = await readChunk(source, format, entry, maxFields);
+  if (!chunk.ok) return chunk;
+  const { start, flaws, table } = chunk.value;
+  const known = withoutPending(results, { firstRow: start.row, flaws }, source.pending);
+  let written = 0;
+  let looked = 0;
+  for (let i = 0; i < count; i++) {
+    if (rows.write(chunk.value, known, i)) written += 1;
+    if (table.rowEnd(i) - looked < turnUnits) continue;
+    looked = table.rowEnd(i);
+    if (turn.isOver()) await turn.next();
+  }
+  return done(written);
 }
 
 /**

@@ -50,6 +50,8 @@ export interface ChunkResults {
   /** Why a row failed as a whole, by its index. */
   readonly flaws: Readonly<Record<number, FailureCode>>;
   readonly columns: readonly ColumnResults[];
+  /** Of a record that was read: what places and stored values are pieces of. Who asked for it alone may give it back. */
+  readonly memory?: Buffer;
 }
 
 /** Counts of one chunk; all that the journal may say about its content. */
@@ -348,5 +350,5 @@ export function decodeResults(bytes: Buffer): ChunkResults {
     at += values;
     return new StoredColumn(column, bytes.subarray(from, at));
   });
-  return { states, flaws, columns, ...(at < bytes.length && { places: bytes.subarray(at) }) };
+  return { states, flaws, columns, memory: bytes, ...(at < bytes.length && { places: bytes.subarray(at) }) };
 }
