@@ -16,8 +16,9 @@ interface Start {
 }
 
 /**
- * From the start of the process to a key in Lookup's field, against an empty page in the same browser: in a home as it is
- * after a day, in one that years have filled, and in none, where the first key moves the focus.
+ * From the start of the process to a key in Lookup's field, against an empty page that an app which does nothing else shows
+ * by the same program: in a home as it is after a day, in one that years have filled, and in none, where the first key moves
+ * the focus. Beside it the browser alone, without an app's process.
  */
 export const measureWindow: Measure = async (folder) => {
   const keyring = missingTools().length === 0 ? await startKeyring() : null;
@@ -32,58 +33,42 @@ export const measureWindow: Measure = async (folder) => {
     const { jobs, entries } = await runPart<{ jobs: number; entries: number }>('fill-home.ts', filled);
     // What is done once with a log that was not there before is no start of every day.
     await start('app', filled);
-    const empty = join(folder, 'empty-window');
-    await mkdir(join(empty, 'renderer'), { recursive: true });
-    await writeFile(join(empty, 'renderer/index.html'), '<!doctype html><title>empty</title>');
-    await buildWindowMain(empty);
+    const emptyApp = join(folder, 'empty-window');
+    await mkdir(join(emptyApp, 'renderer'), { recursive: true });
+    await writeFile(join(emptyApp, 'renderer/index.html'), '<!doctype html><title>empty</title>');
+    await buildWindowMain(emptyApp);
     const app: Start[] = [];
     const long: Start[] = [];
     const cold: Start[] = [];
     const bare: Start[] = [];
-    const same: Start[] = [];
+    const empty: Start[] = [];
     for (let round = 0; round < rounds; round++) {
       bare.push(await start('bare'));
-      same.push(await start('empty', empty));
+      empty.push(await start('empty', emptyApp));
       app.push(await start('app'));
       long.push(await start('app', filled));
       cold.push(await start('cold', join(folder, `cold-home-${round}`)));
     }
     const ms = (starts: readonly Start[]): number => median(starts.map((one) => one.ms));
     const cpu = (starts: readonly Start[]): number => median(starts.map(({ cpuMs }) => cpuMs ?? 0));
-    const figures = (name: string, starts: readonly Start[]): Figure[] => [
-      {
-        name,
-        value: ms(starts),
-        unit: 'ms',
-        ratio: ms(starts) / ms(bare),
-        reference: 'bare window',
-        bar: `<= ${maxRatio} of the bare window`,
-        holds: ms(starts) / ms(bare) <= maxRatio,
-        note: spread(starts),
-      },
-      {
-        name: `${name}, processor time`,
-        value: cpu(starts),
-        unit: 'ms',
-        ratio: cpu(bare) === 0 ? null : cpu(starts) / cpu(bare),
-        reference: 'bare window, processor time',
-      },
+    const figures = (name: string, starts: readonly Start[], ratio?: Partial<Figure>): Figure[] => [
+      { name, value: ms(starts), unit: 'ms', note: spread(starts), ...ratio },
+      { name: `${name}, processor time`, value: cpu(starts), unit: 'ms' },
     ];
+    const against = (name: string, starts: readonly Start[]): Figure[] =>
+      figures(name, starts, {
+        ratio: ms(starts) / ms(empty),
+        reference: 'empty page',
+        bar: `<= ${maxRatio} of the empty page`,
+        holds: ms(starts) / ms(empty) <= maxRatio,
+        note: `${spread(starts)}; ${(ms(starts) / ms(bare)).toFixed(2)} of the browser alone`,
+      });
     return [
-      { name: 'bare window', value: ms(bare), unit: 'ms', note: spread(bare) },
-      { name: 'bare window, processor time', value: cpu(bare), unit: 'ms' },
-      ...figures('window, until Lookup takes a key', app),
-      ...figures(`window with ${jobs} jobs and ${entries} lines of the log, until Lookup takes a key`, long),
-      ...figures('window of a first start, until a key moves the focus', cold),
-      // What a program with Electron's command line takes by itself, with two processes and two connections of the tool's.
-      {
-        name: 'empty window in the place of the app',
-        value: ms(same),
-        unit: 'ms',
-        ratio: ms(same) / ms(bare),
-        reference: 'bare window',
-        note: `the app takes ${(ms(app) / ms(same)).toFixed(2)} of it`,
-      },
+      ...figures('browser alone with an empty page', bare),
+      ...figures('empty page', empty),
+      ...against('window, until Lookup takes a key', app),
+      ...against(`window with ${jobs} jobs and ${entries} lines of the log, until Lookup takes a key`, long),
+      ...against('window of a first start, until a key moves the focus', cold),
     ];
   } finally {
     if (display !== null) delete process.env['DISPLAY'];
