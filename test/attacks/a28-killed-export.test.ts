@@ -339,6 +339,22 @@ test('what is left stays noted where another export of its name fails before it 
   expect(fs.readdirSync(drive)).toEqual([]);
 });
 
+test('it stays noted too where its folder lets nobody look into it meanwhile', async () => {
+  const app = setUp();
+  await killed(app.target, app.file);
+  const before = app.open();
+  const look = vi.spyOn(promises, 'lstat').mockRejectedValue(Object.assign(new Error(), { code: 'EACCES' }));
+  syncBuiltinESMExports();
+  try {
+    await before.removeLeft();
+    await before.during({ target: app.target, ...noted }, () => Promise.resolve(failed('file.unwritable')));
+  } finally {
+    look.mockRestore();
+    syncBuiltinESMExports();
+  }
+  expect(await start(app)).toEqual({ removed: ['out.csv'], left: [] });
+});
+
 test('a small file is written while the log does not answer', async () => {
   const app = setUp();
   await killed(app.target, app.file);

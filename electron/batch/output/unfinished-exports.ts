@@ -49,11 +49,15 @@ const isAway = (file: string): Promise<boolean> =>
     (error: unknown) => errorCode(error) !== 'ENOTDIR',
   );
 
+/** Whether one may be there that can't be looked at: a folder that is away, or closed to us, says nothing about the file in it. */
+const mayBeThere = async (file: string, error: unknown): Promise<boolean> =>
+  !isNoFile(error) || (await isAway(file));
+
 /** What changes when it is written; null where there is none. */
 const stateOf = (file: string): Promise<string | null> =>
   fs.lstat(file, { bigint: true }).then(
     ({ dev, ino, size, mtimeNs }) => [dev, ino, size, mtimeNs].join(':'),
-    async () => ((await isAway(file)) ? 'away' : null),
+    async (error: unknown) => ((await mayBeThere(file, error)) ? 'unknown' : null),
   );
 
 /** File systems round the time of a file, FAT to two seconds. */
@@ -170,8 +174,7 @@ export function createUnfinishedExports({
       if (named?.ino === found.ino && named.dev === found.dev) return 'whole';
       return Number(found.mtimeMs) >= at - roundingMs ? 'ours' : 'unknown';
     } catch (error) {
-      // A folder that is away says nothing about the file in it.
-      return !isNoFile(error) || (await isAway(target)) ? 'unknown' : 'gone';
+      return (await mayBeThere(target, error)) ? 'unknown' : 'gone';
     }
   }
 
