@@ -53,6 +53,23 @@ test('a select opens by its first press, by a key, and by a click without a poin
   await expect(options.first()).toBeVisible();
 });
 
+test('a select stays closed where the press was taken back before its list came', async ({ app, page }) => {
+  await startBuiltIn(page);
+  const press = `one.focus(); one.dispatchEvent(new PointerEvent('pointerdown', { button: 0, pointerType: 'mouse', bubbles: true }))`;
+  const takenBack = [
+    press,
+    `one.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))`,
+    `document.getElementById(document.querySelector('main label[for]').htmlFor).focus()`,
+  ];
+  for (const act of takenBack) {
+    await reopen(app);
+    await withPolicy(page, `${press}; ${act}`);
+    await expect(page.locator('[data-select-trigger][aria-label^="Policy: "]')).toBeVisible();
+    await expect(page.getByRole('option')).toHaveCount(0);
+  }
+  await expect(page.locator('main input:focus')).toHaveCount(1);
+});
+
 test('a select that has the focus keeps it when its list comes', async ({ app, page }) => {
   await startBuiltIn(page);
   await reopen(app);
