@@ -459,10 +459,10 @@ async function open(log: Log, openings: Openings): Promise<Opened> {
       restart: (given) => quitting?.restart(given),
       onSessionEnd: () => quitting?.force(),
       // Two programs of the system: until the window is drawn there is nothing in it to lock.
-      watchScreenLock: (onLocked) =>
-        void untilStarted().then(() =>
-          watchScreenLock({ env: process.env, uid: os.userInfo().uid, log, onLocked }),
-        ),
+      watchScreenLock(onLocked) {
+        const { uid } = os.userInfo();
+        void untilStarted().then(() => watchScreenLock({ env: process.env, uid, log, onLocked }));
+      },
     },
   );
   const tokendesk = await openOrSay(platform, appOptions(log, managed));
