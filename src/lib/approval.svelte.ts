@@ -125,8 +125,11 @@ export class ApprovalStore {
     await this.#call('approval.dismiss', {});
   }
 
+  /** Says its own failure alone: what a file that was opened meanwhile has said stays. */
   async loadPeople(): Promise<void> {
-    this.people = (await this.#call('approval.people', {})) ?? null;
+    const people = await this.#api.call('approval.people', {});
+    this.people = people.ok ? people.value : null;
+    if (!people.ok) this.failure = people.failure;
   }
 
   async introduce(fingerprint: string, name: string, spoken: string): Promise<boolean> {
