@@ -35,7 +35,7 @@ export class CasesController {
   /** Batches with rows of the case in hand; null while they are looked through, or that failed. */
   batches = $state.raw<BatchesOfCase | null>(null);
   failure = $state.raw<Failure | null>(null);
-  isLoading = $state(false);
+  isLoading = $state(true);
   /** The case that was just closed, until something else is done. */
   closed = $state.raw<{ caseReference: string; lookups: number } | null>(null);
   evidence = $state.raw<Evidence | null>(null);
