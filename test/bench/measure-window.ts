@@ -16,9 +16,9 @@ interface Start {
 }
 
 /**
- * From the start of the process to a key in Lookup's field, against an empty page that an app which does nothing else shows
- * by the same program: in a home as it is after a day, in one that years have filled, and in none, where the first key moves
- * the focus. Beside it the browser alone, without an app's process.
+ * From the start of the process to a key in Lookup's field, against a key in an empty page that an app which does nothing
+ * else shows by the same program: in a home as it is after a day, in one that years have filled, and in none, where the first
+ * key moves the focus. Beside it the browser alone, without an app's process.
  */
 export const measureWindow: Measure = async (folder) => {
   const keyring = missingTools().length === 0 ? await startKeyring() : null;

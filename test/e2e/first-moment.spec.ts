@@ -3,7 +3,8 @@ import { expect, test, type OpenApp } from '../support/app-fixture.ts';
 import { startBuiltIn } from '../support/page-actions.ts';
 
 /*
- * What is pressed in the first moment is not lost, though the list of a select is code that comes after the window.
+ * What is pressed in the first moment is not lost, though the list of a select is code that comes after the window. What is
+ * drawn in it stays.
  */
 
 const policy = (page: Page) => page.getByRole('combobox', { name: /^Policy: / });
@@ -89,4 +90,25 @@ test('Ctrl+K takes what is typed behind it at once', async ({ app, page }) => {
   await page.keyboard.insertText('activity');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible();
+});
+
+test('the first picture has its theme and says of no case only what it knows', async ({ app, page }) => {
+  await startBuiltIn(page);
+  await page.context().addInitScript(`
+    globalThis.changes = [];
+    const classes = (nodes) => [...nodes].map((node) => node.classList?.[0] ?? '');
+    new MutationObserver((records) => {
+      for (const { type, attributeName, addedNodes, removedNodes } of records) {
+        if (type === 'attributes') changes.push(attributeName);
+        for (const name of classes(addedNodes)) changes.push('with ' + name);
+        for (const name of classes(removedNodes)) changes.push('without ' + name);
+      }
+    }).observe(document, { subtree: true, childList: true, attributeFilter: ['data-theme'] });
+  `);
+  await reopen(app);
+  await expect(page.getByRole('heading', { name: 'No case open' })).toBeVisible();
+  const changes = await page.evaluate<string[]>('changes');
+  expect(changes.indexOf('data-theme')).toBeGreaterThan(-1);
+  expect(changes.indexOf('data-theme')).toBeLessThan(changes.indexOf('with window'));
+  expect(changes.filter((change) => change === 'without empty')).toEqual([]);
 });

@@ -35,6 +35,7 @@ export class CasesController {
   /** Batches with rows of the case in hand; null while they are looked through, or that failed. */
   batches = $state.raw<BatchesOfCase | null>(null);
   failure = $state.raw<Failure | null>(null);
+  /** Until they are read for the first time too: that nothing is there is drawn once it is known. */
   isLoading = $state(true);
   /** The case that was just closed, until something else is done. */
   closed = $state.raw<{ caseReference: string; lookups: number } | null>(null);
@@ -152,7 +153,7 @@ export class CasesController {
     this.batches = null;
     this.total = 0;
     this.failure = null;
-    this.isLoading = false;
+    this.isLoading = true;
     this.#forgetClosed();
   }
 
