@@ -1,4 +1,4 @@
-import type { InlineConfig } from 'vite';
+import type { InlineConfig, Plugin } from 'vite';
 
 /**
  * Electron's main process and the workers of built-in service and parser: ES modules with everything in them but Electron
@@ -8,6 +8,7 @@ export const electronMain: InlineConfig = {
   configFile: false,
   logLevel: 'warn',
   publicDir: false,
+  plugins: [withoutJsonSchemas()],
   ssr: { noExternal: true, external: ['electron', 'keytar'] },
   build: {
     // Read by the About section.
@@ -29,3 +30,19 @@ export const electronMain: InlineConfig = {
     },
   },
 };
+
+/**
+ * Leaves out what electron-store's library `conf` brings for JSON schemas and migrations: no store of ours has any, and to load
+ * it takes a twelfth of what all of main takes. Another use of it fails when it is first made.
+ */
+function withoutJsonSchemas(): Plugin {
+  const leftOut = ['ajv/dist/2020.js', 'ajv-formats', 'semver'];
+  return {
+    name: 'without-json-schemas',
+    enforce: 'pre',
+    resolveId: (id, importer) =>
+      leftOut.includes(id) && importer?.includes('/node_modules/conf/') ? '\0left-out' : null,
+    load: (id) =>
+      id === '\0left-out' ? 'export default undefined; export const Ajv2020 = undefined;' : null,
+  };
+}

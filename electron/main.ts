@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import fs from 'node:fs';
-import inspector from 'node:inspector';
 import os from 'node:os';
 import path from 'node:path';
-import readline from 'node:readline/promises';
 import { text as textOf } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import {
@@ -32,11 +30,10 @@ import { type App, openApp } from './app/compose.ts';
 import type { AppOptions } from './app/options.ts';
 import { auditKeyAccount } from './audit/checkpoint.ts';
 import { exitCodes } from './commands/ends.ts';
-import { startCommand, type TakenHome } from './commands/start.ts';
+import type { TakenHome } from './commands/start.ts';
 import { createLog, type Log } from './log/log.ts';
 import { watchProcess } from './log/watch-process.ts';
-import { compareStatements } from './support/compare-statements.ts';
-import { report, selfCheck, type SelfCheckOptions } from './support/self-check.ts';
+import type { SelfCheckOptions } from './support/self-check.ts';
 import { systemClock } from './util/clock.ts';
 import { beginStart, untilStarted } from './util/turns.ts';
 import { limitCoreDumps } from './platform/core-dumps.ts';
@@ -64,15 +61,13 @@ import { watchScreenLock } from './platform/screen-lock.ts';
 import { nameForWindows, removeRegistrations } from './platform/windows-registrations.ts';
 import { readManagedSettings, systemOptions, type ManagedOptions } from './settings/read-managed-settings.ts';
 import { isAllowedHost } from './settings/managed-settings.ts';
-import { checkPolicy } from './settings/check-policy.ts';
-import { wipe } from './support/wipe.ts';
-import { workstationFacts } from './support/workstation-facts.ts';
 import { sentenceFor } from '../src/messages/messages.ts';
 import { formatNotice } from '../src/messages/notices.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
 const closingMs = 10_000;
 
+// What is asked for on the command line is loaded when it is: a start of the window has no use for it.
 // Electron becomes ready once this module has run, and waits for what it awaits. So what needs neither window nor display
 // is awaited here and ends before `ready`: Chromium starts none of its processes for it and writes nothing.
 app.enableSandbox();
@@ -117,6 +112,7 @@ if (refused !== null) {
     console.error('Name one file, as tokendesk --check-policy=FILE.');
     await endWith(2);
   } else {
+    const { checkPolicy } = await import('./settings/check-policy.ts');
     const { text, code } = await checkPolicy({
       file,
       managed: managedOptions(),
@@ -126,6 +122,7 @@ if (refused !== null) {
     await endWith(code, text);
   }
 } else if (app.commandLine.hasSwitch('compare')) {
+  const { compareStatements } = await import('./support/compare-statements.ts');
   const { text, code } = await compareStatements(compareArguments(process.argv, process.platform));
   await endWith(code, text);
 } else if (app.commandLine.hasSwitch('conformance')) {
@@ -183,6 +180,7 @@ function startInHome(): void {
 /** `tokendesk run MAPPING FILE…` and the like: the app without its window, then the end. */
 async function runCommand({ name, args }: NonNullable<ReturnType<typeof commandOf>>): Promise<void> {
   const log = createOwnLog();
+  const { startCommand } = await import('./commands/start.ts');
   const code = await startCommand(name, args, {
     origin: electronOrigin,
     words: { failure: sentenceFor, notice: formatNotice },
@@ -204,7 +202,10 @@ async function runCommand({ name, args }: NonNullable<ReturnType<typeof commandO
       const managed = await readManagedSettings(managedOptions());
       return managed.ok ? openOrSay(platform, appOptions(log, managed)) : managed.sentence;
     },
-    facts: () => workstationFacts(selfCheckOptions(), app.getVersion()),
+    async facts() {
+      const { workstationFacts } = await import('./support/workstation-facts.ts');
+      return workstationFacts(await selfCheckOptions(), app.getVersion());
+    },
   }).catch((error: unknown) => {
     // Whoever waits for the command must not take its end for a success.
     log.bug('command', error);
@@ -231,11 +232,13 @@ function takeHome(): TakenHome {
 
 /** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
 async function runSelfCheck(): Promise<void> {
-  const { text, code } = report(await selfCheck(selfCheckOptions()));
+  const { report, selfCheck } = await import('./support/self-check.ts');
+  const { text, code } = report(await selfCheck(await selfCheckOptions()));
   await endWith(code, text);
 }
 
-function selfCheckOptions(): SelfCheckOptions {
+async function selfCheckOptions(): Promise<SelfCheckOptions> {
+  const { default: inspector } = await import('node:inspector');
   return {
     executable: app.getPath('exe'),
     archive: app.getAppPath(),
@@ -259,7 +262,6 @@ async function runConformance(): Promise<void> {
     await endWith(2, `COULD NOT BE CHECKED: ${read.sentence}\n`);
     return;
   }
-  // Loaded here: a start has no use for it.
   const { checkConformance } = await import('./conformance/command.ts');
   const { text, code } = await checkConformance({
     args: conformanceArguments(process.argv, process.platform),
@@ -314,7 +316,8 @@ async function runWipe(inDialogs: boolean): Promise<void> {
     const isAlone = taken === null || (taken !== 'command' && 'release' in taken);
     if (isAlone && inDialogs) useScratchFolder();
     if (inDialogs) await app.whenReady();
-    if (isAlone)
+    if (isAlone) {
+      const { wipe } = await import('./support/wipe.ts');
       code = await wipe({
         home,
         isOwnFolder: isOwnHome,
@@ -325,7 +328,7 @@ async function runWipe(inDialogs: boolean): Promise<void> {
         releaseLock: () => app.releaseSingleInstanceLock(),
         print,
       });
-    else if (taken === 'command')
+    } else if (taken === 'command')
       await print('A command of Tokendesk runs with this folder. Nothing was removed.');
     else await print('Close Tokendesk first. Nothing was removed.');
   } catch (error) {
@@ -350,6 +353,7 @@ async function endWith(code: number, text = ''): Promise<void> {
 async function confirmOnTerminal(what: string): Promise<boolean> {
   const phrase = 'remove everything';
   console.log(what);
+  const { default: readline } = await import('node:readline/promises');
   const terminal = readline.createInterface({ input: process.stdin, output: process.stdout });
   // Where nobody can answer, the input has ended.
   const ended = once(terminal, 'close').then(() => '');

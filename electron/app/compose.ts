@@ -39,12 +39,16 @@ export interface App {
 /** What the window does not wait for comes that long after it: it would take the processor from it. */
 const laterMs = 2_000;
 
-/** What a window asks for before it is drawn: whatever else it asks for says that it is, and a locked one too. */
+/**
+ * What a window asks for before it is drawn, and that a person is there, which the first key says: whatever else it asks for
+ * says that it is drawn.
+ */
 const askedToDraw: readonly string[] = [
   'app.state',
   'app.takeOpened',
   'lookup.recent',
   'activity.cases',
+  'lock.active',
 ] satisfies CallName[];
 
 function isIn(folder: string, file: string): boolean {

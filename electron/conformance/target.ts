@@ -1,9 +1,8 @@
 import { formatDay } from '../portal/portal.ts';
 import { addressOf, isInAddress } from '../service/addresses.ts';
 import { memberNames } from '../service/answers.ts';
-import { trustedCertificates } from '../service/http/certificates.ts';
 import type { Exchange } from '../service/http/exchange.ts';
-import { createTransport, type Transport } from '../service/http/transport.ts';
+import { createTransport, trustedCertificates, type Transport } from '../service/http/transport.ts';
 import { readProfile, type HttpMethod, type ServiceProfile } from '../service/profile.ts';
 import { systemClock } from '../util/clock.ts';
 import { accountSchema, samples, type Account } from './account.ts';

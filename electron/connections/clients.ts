@@ -10,7 +10,6 @@ import { systemClock } from '../util/clock.ts';
 import type { ConnectionProfiles } from './profiles.ts';
 import { createServiceClient } from '../service/client.ts';
 import type { AuditRequest, ClientHooks, ServiceClient } from '../service/service-client.ts';
-import { trustedCertificates } from '../service/http/certificates.ts';
 import type { Transport, TransportOptions } from '../service/http/transport.ts';
 import { pinsFor } from '../service/pins.ts';
 import type { ServiceProfile } from '../service/profile.ts';
@@ -132,6 +131,7 @@ export async function openTransport(
   // The flag alone stands in a file that the person can write.
   const isOwn = builtIn && hostname === '127.0.0.1';
   if (!isOwn && !isAllowedHost(baseUrl, managed)) return failed('connection.host', { subject: hostname });
+  const { createTransport, trustedCertificates } = await loadTransport();
   const ca = trustedCertificates(extraCa, builtIn);
   if (!ca.ok) return ca;
   // The built-in service is on this machine: a proxy could only be in the way.
@@ -143,7 +143,6 @@ export async function openTransport(
   const certificate = await connections.certificate(id);
   if (!certificate.ok) return certificate;
   const pins = pinsFor(profile.pins, baseUrl);
-  const { createTransport } = await loadTransport();
   return done(
     createTransport({
       baseUrl,

@@ -2,7 +2,6 @@ import type { FileName } from '../contract/models/fields.ts';
 import { shownName } from '../privacy/file-names.ts';
 import fs from 'node:fs/promises';
 import os from 'node:os';
-import { getCACertificates } from 'node:tls';
 import type { AppState } from '../contract/models/app.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Clients } from '../connections/clients.ts';
@@ -63,6 +62,8 @@ export function createDiagnosticsHandlers(
 
 async function describe(options: DiagnosticsOptions): Promise<string> {
   const { platform, keychain, audit, connections, settingsDamage, log, managed, now } = options;
+  // Loaded here, as the certificates are: a start has no use for TLS, which takes 10 ms to load.
+  const { getCACertificates } = await import('node:tls');
   const fixed = managed();
   const active = connections.active();
   const connection = active === null ? null : connections.find(active.connectionId);

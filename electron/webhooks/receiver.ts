@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import https from 'node:https';
 import type { Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { WebhookProfile } from '../service/webhook-profile.ts';
@@ -52,6 +51,8 @@ const usualPatienceMs = 5_000;
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { host, port, pem, now, patienceMs = usualPatienceMs } = options;
+  // Loaded here: most people never receive an event, and a start would take 10 ms longer.
+  const { default: https } = await import('node:https');
   const seen = createSeen();
   let second = 0;
   let inSecond = 0;

@@ -1,5 +1,4 @@
 import { X509Certificate } from 'node:crypto';
-import { getCACertificates } from 'node:tls';
 import { type Outcome, done, failed } from '../../contract/errors.ts';
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
@@ -28,16 +27,4 @@ export function fingerprintsOf(pem: string | null): string[] {
 export function addsAuthority(before: string | null, next: string | null): boolean {
   const known = new Set(fingerprintsOf(before));
   return fingerprintsOf(next).some((fingerprint) => !known.has(fingerprint));
-}
-
-/**
- * The certificate authorities a connection trusts: those of Node, the operating system and the connection's
- * own. `ownOnly` is for the built-in service: no other authority may vouch for it.
- */
-export function trustedCertificates(extraCa: string | null, ownOnly = false): Outcome<readonly string[]> {
-  const extra = extraCa === null ? done([]) : readCertificates(extraCa);
-  if (!extra.ok || ownOnly) return extra;
-  return done([
-    ...new Set([...getCACertificates('default'), ...getCACertificates('system'), ...extra.value]),
-  ]);
 }

@@ -1,11 +1,13 @@
 import { X509Certificate, createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { checkServerIdentity, createSecureContext, type PeerCertificate } from 'node:tls';
+import { checkServerIdentity, createSecureContext, getCACertificates, type PeerCertificate } from 'node:tls';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
 import { Pool, ProxyAgent, type Dispatcher } from 'undici';
+import { done, type Outcome } from '../../contract/errors.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { HttpMethod } from '../profile.ts';
+import { readCertificates } from './certificates.ts';
 import { faultOf } from './failures.ts';
 import type { Exchange, Failed, Headers, TransportFault } from './exchange.ts';
 import { requestWhole } from './whole-answer.ts';
@@ -13,7 +15,7 @@ import { requestWhole } from './whole-answer.ts';
 export interface TransportOptions {
   /** HTTPS origin with an optional path prefix (spec §4, {base_url}). */
   readonly baseUrl: string;
-  /** PEM: all certificate authorities that are trusted, see certificates.ts. */
+  /** PEM: all certificate authorities that are trusted, see `trustedCertificates`. */
   readonly ca: readonly string[];
   readonly clientCertificate?: { readonly cert: string; readonly key: string };
   /** SHA-256 of accepted public keys (SPKI), base64, with a spare one for the day the first changes. */
@@ -77,6 +79,18 @@ export interface Transport {
   /** Ends all sockets, for instance after the machine slept: what is under way ends as interrupted. */
   reset(): Promise<void>;
   close(): Promise<void>;
+}
+
+/**
+ * The certificate authorities a connection trusts: those of Node, the operating system and the connection's
+ * own. `ownOnly` is for the built-in service: no other authority may vouch for it.
+ */
+export function trustedCertificates(extraCa: string | null, ownOnly = false): Outcome<readonly string[]> {
+  const extra = extraCa === null ? done([]) : readCertificates(extraCa);
+  if (!extra.ok || ownOnly) return extra;
+  return done([
+    ...new Set([...getCACertificates('default'), ...getCACertificates('system'), ...extra.value]),
+  ]);
 }
 
 /** What ended a request before its answer was there. */
