@@ -6,10 +6,12 @@ import { buildMain, buildWindow } from '../support/build-for-test.ts';
 const maxFirstBytes = 410_000;
 
 let files: Awaited<ReturnType<typeof buildWindow>>;
+let mains: Awaited<ReturnType<typeof buildMain>>;
 beforeAll(async () => {
   // Else Vite builds what developers need besides.
   vi.stubEnv('NODE_ENV', 'production');
   files = await buildWindow();
+  mains = await buildMain();
   vi.unstubAllEnvs();
 }, 120_000);
 
@@ -41,17 +43,33 @@ test('no page but Lookup is in them, and no list of a select', () => {
   expect(modules.some((id) => id.endsWith('LookupPage.svelte'))).toBe(true);
 });
 
-test('the main process holds no module of development, of tests or of scripts', async () => {
+test('the main process holds no module of development, of tests or of scripts', () => {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const ours = (names: readonly string[]): string[] =>
     names
       .filter((name) => name.startsWith(root) && !name.includes('/node_modules/'))
       .map((name) => name.slice(root.length));
-  const modules = await buildMain();
+  const modules = mains.flatMap(({ moduleIds, imports }) => [...moduleIds, ...imports]);
   expect(ours(modules).length).toBeGreaterThan(100);
   // Of the window a command has the sentences, and what writes their numbers.
   const allowed = /^(?:electron\/|resources\/|src\/messages\/|src\/lib\/(?:format|locale)\.ts$)/;
   expect(ours(modules).filter((name) => !allowed.test(name))).toEqual([]);
   // It may be loaded by its name alone, which no folder shows.
   expect(modules.filter((name) => name.includes('playwright'))).toEqual([]);
+});
+
+test('a start loads neither TLS nor what only the command line asks for, and no check by JSON schema', () => {
+  const loaded = new Set<string>();
+  const load = (name: string): void => {
+    if (loaded.has(name)) return;
+    loaded.add(name);
+    const chunk = mains.find(({ fileName }) => fileName === name);
+    for (const one of [...(chunk?.moduleIds ?? []), ...(chunk?.imports ?? [])]) load(one);
+  };
+  load('main.js');
+  const names = [...loaded];
+  expect(names.length).toBeGreaterThan(100);
+  const behind =
+    /^node:(?:tls|https?)$|node_modules\/(?:undici|ajv|semver)\/|electron\/(?:conformance|commands\/start|support\/(?:self-check|wipe))/;
+  expect(names.filter((name) => behind.test(name))).toEqual([]);
 });

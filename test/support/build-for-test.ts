@@ -2,11 +2,11 @@ import path from 'node:path';
 import { build, mergeConfig, type InlineConfig, type Rolldown } from 'vite';
 import { electronMain } from '../../vite.main.config.ts';
 
-/** Builds the main process as the product's build does, without writing it. Answers the modules that went into it. */
-export async function buildMain(): Promise<string[]> {
+/** Builds the main process as the product's build does, without writing it. Answers its chunks. */
+export async function buildMain(): Promise<Rolldown.OutputChunk[]> {
   const config = mergeConfig(electronMain, { build: { write: false } }) as InlineConfig;
   const { output } = (await build(config)) as Rolldown.RolldownOutput;
-  return output.flatMap((file) => (file.type === 'chunk' ? [...file.moduleIds, ...file.imports] : []));
+  return output.filter((file) => file.type === 'chunk');
 }
 
 /** Builds the window as the product's build does, without writing it. Answers its files. */
