@@ -31,6 +31,8 @@ test('a window is drawn once it asks for the jobs; the state it asks for before 
   const app = await openWholeApp({ home, keyring: fakeKeyring() });
   expect(await app.ask('app.state', {})).toMatchObject({ ok: true });
   expect(await app.ask('lookup.recent', {})).toMatchObject({ ok: true });
+  // A first key comes before the rest of the window.
+  expect(await app.ask('lock.active', {})).toMatchObject({ ok: true });
   expect(await hasStarted()).toBe(false);
   expect(await app.ask('batch.jobs', {})).toMatchObject({ ok: true });
   expect(await hasStarted()).toBe(true);
