@@ -112,7 +112,7 @@ if (refused !== null) {
     console.error('Name one file, as tokendesk --check-policy=FILE.');
     await endWith(2);
   } else {
-    const { checkPolicy } = await import('./settings/check-policy.ts');
+    const { checkPolicy } = await partOf(import('./settings/check-policy.ts'));
     const { text, code } = await checkPolicy({
       file,
       managed: managedOptions(),
@@ -122,7 +122,7 @@ if (refused !== null) {
     await endWith(code, text);
   }
 } else if (app.commandLine.hasSwitch('compare')) {
-  const { compareStatements } = await import('./support/compare-statements.ts');
+  const { compareStatements } = await partOf(import('./support/compare-statements.ts'));
   const { text, code } = await compareStatements(compareArguments(process.argv, process.platform));
   await endWith(code, text);
 } else if (app.commandLine.hasSwitch('conformance')) {
@@ -180,7 +180,7 @@ function startInHome(): void {
 /** `tokendesk run MAPPING FILE…` and the like: the app without its window, then the end. */
 async function runCommand({ name, args }: NonNullable<ReturnType<typeof commandOf>>): Promise<void> {
   const log = createOwnLog();
-  const { startCommand } = await import('./commands/start.ts');
+  const { startCommand } = await partOf(import('./commands/start.ts'), exitCodes.broken);
   const code = await startCommand(name, args, {
     origin: electronOrigin,
     words: { failure: sentenceFor, notice: formatNotice },
@@ -232,7 +232,7 @@ function takeHome(): TakenHome {
 
 /** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
 async function runSelfCheck(): Promise<void> {
-  const { report, selfCheck } = await import('./support/self-check.ts');
+  const { report, selfCheck } = await partOf(import('./support/self-check.ts'));
   const { text, code } = report(await selfCheck(await selfCheckOptions()));
   await endWith(code, text);
 }
@@ -262,7 +262,7 @@ async function runConformance(): Promise<void> {
     await endWith(2, `COULD NOT BE CHECKED: ${read.sentence}\n`);
     return;
   }
-  const { checkConformance } = await import('./conformance/command.ts');
+  const { checkConformance } = await partOf(import('./conformance/command.ts'));
   const { text, code } = await checkConformance({
     args: conformanceArguments(process.argv, process.platform),
     readInput: () => textOf(process.stdin),
@@ -341,6 +341,17 @@ async function runWipe(inDialogs: boolean): Promise<void> {
   if (taken !== null && taken !== 'command' && 'release' in taken) taken.release();
   if (code === 0 && process.platform === 'win32') await removeRegistrations({ app, env: process.env });
   await endWith(code);
+}
+
+/** What only the command line asks for. Where the installation lacks it, the app says so and ends. */
+async function partOf<T>(loading: Promise<T>, code = 2): Promise<T> {
+  try {
+    return await loading;
+  } catch (error) {
+    console.error('A part of this installation is missing or damaged.');
+    await endWith(code);
+    throw error;
+  }
 }
 
 /** Ends the app once all that was printed has left: before `ready` Electron ends at once. */

@@ -282,6 +282,28 @@ test('--self-check prints a line each and ends before ready, with no browser, no
 });
 
 test.each([
+  ['--self-check', 'selfCheck', 2],
+  ['--conformance', 'checkConformance', 2],
+  ['jobs', 'startCommand', 6],
+] as const)('%s says so and ends where the script that it loads is missing', async (asked, part, code) => {
+  const { env } = emptyAppData();
+  const built = fs.readFileSync(path.join(import.meta.dirname, '../../dist/main/main.js'), 'utf8');
+  const [, script] =
+    new RegExp(`\\b${part}\\b[^}]*\\} = await partOf\\(import\\("\\./([^"]+)"`).exec(built) ?? [];
+  const lacks = `require('node:module').registerHooks({
+    resolve(specifier, context, next) {
+      if (specifier === './${script}' && context.parentURL.endsWith('/main.js')) throw new Error('not found');
+      return next(specifier, context);
+    },
+  });`;
+  const ended = await runApp([asked], { env, modules: [lacks] });
+  expect(ended).toMatchObject({
+    ...{ code, signal: null, stdout: '', left: [] },
+    stderr: 'A part of this installation is missing or damaged.\n',
+  });
+});
+
+test.each([
   [
     'verify-audit',
     ['FOLDER', '--checkpoint=FILE', '--key=KEY'],

@@ -70,6 +70,6 @@ test('a start loads neither TLS nor what only the command line asks for, and no 
   const names = [...loaded];
   expect(names.length).toBeGreaterThan(100);
   const behind =
-    /^node:(?:tls|https?)$|node_modules\/(?:undici|ajv|semver)\/|electron\/(?:conformance|commands\/start|support\/(?:self-check|wipe))/;
+    /^node:(?:tls|https?|inspector|readline\/promises)$|node_modules\/(?:undici|ajv|semver)\/|electron\/(?:conformance|commands\/start|settings\/check-policy|support\/(?:self-check|wipe|compare-statements|workstation-facts))/;
   expect(names.filter((name) => behind.test(name))).toEqual([]);
 });
