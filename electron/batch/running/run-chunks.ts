@@ -98,7 +98,7 @@ export function runChunks(run: RunOptions): RunControl {
     context: { job: run.jobId, signal: run.signal, ...run.reason },
     mayBegin: (request) => {
       const filling = fillingBefore(request).reduce((sum, { open }) => sum + (open?.slots.length ?? 0), 0);
-      return unwrittenValues + filling + request.slots.length <= maxUnwrittenValues || isStuck();
+      return unwrittenValues + filling + request.slots.length <= maxUnwrittenValues || isStuck(request);
     },
     onWaiting: (request) => fillingBefore(request).forEach((coalescer) => coalescer.flush()),
     onBegin: ({ slots }) => (unwrittenValues += slots.length),
@@ -138,13 +138,11 @@ export function runChunks(run: RunOptions): RunControl {
     pending.length > maxPendingChunks ||
     unsyncedChunks > maxUnsyncedChunks;
   /**
-   * A chunk may have more values than the limit: when all else is done, one more request is sent all the same. Not where
-   * its answers have come and it is about to be written.
+   * A chunk may have more values than the limit: when all else is done, one more request of it is sent all the same. Not one
+   * of the chunks behind it, and not where its answers have come and it is about to be written.
    */
-  const isStuck = (): boolean =>
-    sender.running === 0 &&
-    unwrittenChunks === 0 &&
-    (pending[0]?.requests.values().some(({ isSettled }) => !isSettled) ?? true);
+  const isStuck = (request: BatchRequest): boolean =>
+    sender.running === 0 && unwrittenChunks === 0 && (pending[0]?.requests.has(request) ?? true);
   const mustStop = (): boolean => stopReason !== null || sender.stopped !== null || commitFailure !== null;
 
   /** What was begun is still sent and committed: stopping it would mean to send it twice. */

@@ -34,9 +34,11 @@ const maxUnwritten = batchSize * maxInFlight;
 async function* chunksOf(
   rows: readonly string[],
   rowsPerChunk: number,
+  turnsBetween: number,
 ): AsyncGenerator<Outcome<Chunk>, void> {
   const { entries, load } = jobRowsOf(rows, rowsPerChunk);
   for (const index of entries.keys()) {
+    for (let turn = 0; turn < turnsBetween; turn++) await nextTurn();
     const loaded = await load(index, { withResults: false });
     yield loaded.ok ? done(loaded.value.chunk) : loaded;
   }
@@ -50,6 +52,8 @@ interface Life {
   readonly rowsPerChunk: number;
   /** Rows of one column, unless they say otherwise: values between commas. */
   readonly columns?: number;
+  /** The disk takes so many turns for each chunk. */
+  readonly turnsBetween?: number;
   /** The process is killed after so many turns of the event loop. */
   readonly turns?: number;
   /** Which of the answers that are due come in a turn, and in which order. */
@@ -67,7 +71,7 @@ interface Lived {
 
 /** Runs a job that is slow to write. Unless `due` says otherwise, all answers come in one turn, the first rows' last. */
 async function live(rows: readonly string[], life: Life): Promise<Lived> {
-  const { rowsPerChunk, columns = 1 } = life;
+  const { rowsPerChunk, columns = 1, turnsBetween = 0 } = life;
   const due = life.due ?? ((answers: readonly Answer[]) => answers.toReversed());
   const valuesIn = (some: readonly string[]): number =>
     some.flatMap((row) => row.split(',')).filter((value) => value !== '').length;
@@ -91,7 +95,7 @@ async function live(rows: readonly string[], life: Life): Promise<Lived> {
     return { written: stored, synced: stored };
   };
   const control = runChunks({
-    chunks: chunksOf(rows, rowsPerChunk),
+    chunks: chunksOf(rows, rowsPerChunk, turnsBetween),
     columns: Array.from({ length: columns }, (_, column) => workOf(column)),
     client: {
       batch,
@@ -177,6 +181,25 @@ it.each([[[1, 0.05]], [[0.05, 1]], [[1, 0.05, 0.05]]])(
       expect(written).toBe(rows.length);
       expect(mostUnwritten).toBeLessThanOrEqual(maxUnwritten);
     }
+  },
+);
+
+it.each([1, 2])(
+  'sends of later chunks no more than there is room for where a chunk takes %i turns to come',
+  async (turnsBetween) => {
+    for (const filled of [
+      [1, 0.05],
+      [0.05, 1],
+      [0.05, 1, 0.05],
+    ])
+      for (let seed = 1; seed <= 20; seed++) {
+        const rows = rowsWith(filled, seeded(seed));
+        const columns = filled.length;
+        const { written, mostUnwritten } = await live(rows, { rowsPerChunk: 3, columns, turnsBetween });
+        expect(written).toBe(rows.length);
+        // What the first chunk itself waits for goes all the same.
+        expect(mostUnwritten).toBeLessThanOrEqual(maxUnwritten + batchSize * (columns - 1));
+      }
   },
 );
 
