@@ -1,5 +1,6 @@
 import type { Failure, Outcome } from '../../contract/errors.ts';
 import { openCleartext } from '../../util/cleartext.ts';
+import { createTurn } from '../../util/turns.ts';
 import { isBatchOperation } from '../../contract/operations.ts';
 import type { BatchCall, CallContext, ServiceClient } from '../../service/service-client.ts';
 import type { ColumnWork, ValueWork } from '../planning/column-work.ts';
@@ -189,7 +190,14 @@ export function runChunks(run: RunOptions): RunControl {
   }
 
   async function readChunks(): Promise<Failure | null> {
+    // A chunk that sends nothing waits for no answer: all that the disk gives at once would be one turn.
+    const turn = createTurn();
+    let sendsNone = false;
+    const giveWay = async (): Promise<void> => {
+      if (sendsNone && turn.isOver()) await turn.next();
+    };
     for await (const chunk of run.chunks) {
+      await giveWay();
       if (!chunk.ok) return chunk.failure;
       if (mustStop()) break;
       let earlier: EarlierResults | null = null;
@@ -201,7 +209,9 @@ export function runChunks(run: RunOptions): RunControl {
       const begun = beginChunk(chunk.value, { columns, coalescerOf, batchSize, maxLength, earlier });
       pending.push(begun);
       begunValues += begun.values;
+      sendsNone = begun.values === 0;
       committerSignal.notify();
+      await giveWay();
       while (isFarAhead() && !mustStop()) {
         if (sender.unsettled < maxInFlight) flushAll();
         await readerSignal.wait();
