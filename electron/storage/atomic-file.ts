@@ -172,7 +172,7 @@ const waiting = new Map<string, number>();
  */
 export async function writeFileAtomically(
   target: string,
-  content: string | Uint8Array,
+  content: string | Uint8Array | readonly Uint8Array[],
   subject = basename(target),
 ): Promise<Outcome<null>> {
   const key = resolve(target);
@@ -181,7 +181,7 @@ export async function writeFileAtomically(
   waiting.set(key, (waiting.get(key) ?? 0) + 1);
   try {
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-    const write = () => replace(target, bytes);
+    const write = () => replace(target, bytes instanceof Uint8Array ? [bytes] : bytes);
     const outcome = await inTurn(() => (aroundWrite === null ? write() : aroundWrite(target, write)));
     return outcome.ok ? outcome : failed(outcome.failure.code, { subject: subject.slice(0, 300) });
   } finally {
@@ -194,10 +194,11 @@ export async function writeFileAtomically(
   }
 }
 
-async function replace(target: string, content: Uint8Array): Promise<Outcome<null>> {
+async function replace(target: string, parts: readonly Uint8Array[]): Promise<Outcome<null>> {
   const file = await openAtomicFile(target);
   if (!file.ok) return file;
-  const written = await file.value.write(content);
+  let written: Outcome<null> = done(null);
+  for (const part of parts) if (written.ok) written = await file.value.write(part);
   const outcome = written.ok ? await file.value.finish() : written;
   if (outcome.ok) return done(null);
   await file.value.abandon(false);

@@ -12,8 +12,8 @@ export const encryptionOverhead = nonceLength + tagLength;
  */
 export interface RecordCipher {
   encrypt(cleartext: Uint8Array, context: string): Buffer;
-  /** The same in parts: joining them would copy all of it. */
-  encryptParts(cleartext: Uint8Array, context: string): Buffer[];
+  /** The same of several parts, each encrypted when it is asked for: joining them would copy all of it. */
+  encryptParts(cleartext: Iterable<Uint8Array>, context: string): Iterable<Buffer>;
   /** Null when the record was altered, moved or encrypted under another key. */
   decrypt(record: Uint8Array, context: string): Buffer | null;
 }
@@ -38,14 +38,17 @@ const derivationLabel = 'sealed records';
  */
 export function createRecordCipher(masterKey: Uint8Array, subject: string): RecordCipher {
   const key = createSecretKey(Buffer.from(hkdfSync('sha256', masterKey, subject, derivationLabel, 32)));
-  function encryptParts(cleartext: Uint8Array, context: string): Buffer[] {
+  function* encryptParts(cleartext: Iterable<Uint8Array>, context: string): Generator<Buffer> {
     const nonce = nextNonce();
     const cipher = createCipheriv('aes-256-gcm', key, nonce);
     cipher.setAAD(Buffer.from(context));
-    return [nonce, cipher.update(cleartext), cipher.final(), cipher.getAuthTag()];
+    yield nonce;
+    for (const part of cleartext) yield cipher.update(part);
+    yield cipher.final();
+    yield cipher.getAuthTag();
   }
   return {
-    encrypt: (cleartext, context) => Buffer.concat(encryptParts(cleartext, context)),
+    encrypt: (cleartext, context) => Buffer.concat([...encryptParts([cleartext], context)]),
     encryptParts,
     decrypt(record, context) {
       if (record.length < encryptionOverhead) return null;

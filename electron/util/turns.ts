@@ -90,6 +90,17 @@ export async function standForActs(): Promise<void> {
   if (firstActs.size > 0) await yieldToOthers();
 }
 
+/** All that is made one after the other, each in a short time. */
+export async function madeInTurns<T>(making: Iterable<T>): Promise<T[]> {
+  const made: T[] = [];
+  const turn = createTurn();
+  for (const one of making) {
+    made.push(one);
+    if (turn.isOver()) await turn.next();
+  }
+  return made;
+}
+
 /** For pieces whose size does not say how long they take: asked often, it says when one has taken long enough. */
 export interface Turn {
   isOver(): boolean;

@@ -18,7 +18,8 @@ import { createRecordCipher, type RecordCipher } from '../../storage/encryption.
 import { writeFailure } from '../../storage/file-failures.ts';
 import { acquireProcessLock, isProcessLocked, type ProcessLock } from '../../storage/process-lock.ts';
 import { emptyTally } from './results.ts';
-import { yieldToOthers } from '../../util/turns.ts';
+import { base64Texts, jsonTexts, piecesOf } from '../../util/text-pieces.ts';
+import { madeInTurns, yieldToOthers } from '../../util/turns.ts';
 
 /** The keychain account of the key that results and copies of sources are encrypted with. */
 export const keyAccount = 'batch-results';
@@ -110,6 +111,8 @@ export const maskedColumnsOf = ({ maskedColumns }: JobSpec): ReadonlyMap<number,
  * say what the results are: it is taken over once, see `takeOverJobs`, and is damaged from then on.
  */
 export const encryptedSpec = z.object({ version: z.literal(2), jobId: z.string(), spec: z.base64() });
+/** Whether it is base64 is not looked at: of a long one that takes a tenth of a second, and its seal says more. */
+const readSpec = encryptedSpec.extend({ spec: z.string() });
 const specContext = 'job.json';
 
 /** `state.json`: how far a job got, for the list. Where the journal differs in the count of rows, the journal is right. */
@@ -210,7 +213,7 @@ export function saveState(folder: string, state: StoredState, cipher: RecordCiph
 }
 
 const writeState = (folder: string, cipher: RecordCipher, state: StoredState): Promise<Outcome<null>> =>
-  writeJson(folder, 'state.json', sealState(state, cipher));
+  writeContent(folder, 'state.json', JSON.stringify(sealState(state, cipher)));
 
 export function sealState(state: StoredState, cipher: RecordCipher): z.infer<typeof sealedState> {
   const tag = cipher.encrypt(Buffer.alloc(0), stateContext(JSON.stringify(state)));
@@ -265,28 +268,31 @@ export async function writeSpec(
   masterKey: Uint8Array,
 ): Promise<Outcome<null>> {
   const { jobId } = spec;
-  const parsed = jobSpec.parse(spec);
+  const cleartext = piecesOf(jsonTexts(jobSpec.parse(spec)));
+  const encrypted = createRecordCipher(masterKey, jobId).encryptParts(cleartext, specContext);
   // The names of columns may be some megabytes.
-  await yieldToOthers();
-  const cleartext = Buffer.from(JSON.stringify(parsed));
-  await yieldToOthers();
-  const encrypted = createRecordCipher(masterKey, jobId).encrypt(cleartext, specContext);
-  await yieldToOthers();
-  const content: z.infer<typeof encryptedSpec> = { version: 2, jobId, spec: encrypted.toString('base64') };
-  await yieldToOthers();
-  return writeJson(folder, 'job.json', content);
+  return writeContent(folder, 'job.json', await madeInTurns(piecesOf(specTexts(jobId, encrypted))));
 }
 
-/** A longer text is made in one turn and written in the next. */
-const maxTurnText = 1024 * 1024;
+function* specTexts(jobId: string, encrypted: Iterable<Buffer>): Generator<string> {
+  const empty = { version: 2, jobId, spec: '' } satisfies z.infer<typeof encryptedSpec>;
+  const end = '"}';
+  yield JSON.stringify(empty).slice(0, -end.length);
+  yield* base64Texts(encrypted);
+  yield end;
+}
 
-async function writeJson(folder: string, name: string, content: unknown): Promise<Outcome<null>> {
-  const text = JSON.stringify(content);
-  if (text.length > maxTurnText) await yieldToOthers();
-  const written = await writeFileAtomically(join(folder, name), text);
+async function writeContent(
+  folder: string,
+  name: string,
+  content: string | readonly Uint8Array[],
+): Promise<Outcome<null>> {
+  const written = await writeFileAtomically(join(folder, name), content);
   // Without the file's name as subject: it means nothing to a person.
   return written.ok ? written : failed(written.failure.code);
 }
+
+const maxTurnBytes = 1024 * 1024;
 
 /**
  * `state` is null where it is not there, can't be read or was changed by somebody else. Failures: job.damaged, those of
@@ -300,12 +306,23 @@ export async function loadJob(
     // Before the file is read: what an earlier version left may be taken over until there is a key.
     const masterKey = await key();
     if (!masterKey.ok) return masterKey;
-    const { jobId, spec } = encryptedSpec.parse(JSON.parse(await readFile(join(folder, 'job.json'), 'utf8')));
+    const bytes = await readFile(join(folder, 'job.json'));
+    // As where it is written: of a long one each step is a turn.
+    const isLong = bytes.length > maxTurnBytes;
+    const step = async <T>(act: () => T): Promise<T> => {
+      if (isLong) await yieldToOthers();
+      return act();
+    };
+    const text = await step(() => bytes.toString());
+    const { jobId, spec } = await step(() => readSpec.parse(JSON.parse(text)));
     const cipher = createRecordCipher(masterKey.value, jobId);
-    const cleartext = cipher.decrypt(Buffer.from(spec, 'base64'), specContext);
+    const encrypted = await step(() => Buffer.from(spec, 'base64'));
+    const cleartext = await step(() => cipher.decrypt(encrypted, specContext));
     if (cleartext === null) return failed('job.damaged');
+    const json = await step(() => cleartext.toString());
+    const parsed = await step((): unknown => JSON.parse(json));
     return done({
-      spec: jobSpec.parse(JSON.parse(cleartext.toString())),
+      spec: await step(() => jobSpec.parse(parsed)),
       state: await readState(folder, cipher),
       cipher,
     });

@@ -5,6 +5,8 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import type { RecordCipher } from '../../storage/encryption.ts';
 import { errorCode } from '../../storage/file-failures.ts';
+import { piecesOf } from '../../util/text-pieces.ts';
+import { madeInTurns } from '../../util/turns.ts';
 
 /** Rows of a job that a person corrected. The source stays as it is: these stand in place of its rows. */
 export interface MendedRows {
@@ -104,7 +106,9 @@ export async function writeMendedRows(
     typed: [...typed],
     sentFrom,
   };
-  const cleartext = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...rows.values()]);
-  const written = await writeFileAtomically(join(folder, fileName), cipher.encrypt(cleartext, fileName));
+  // As they are now: they may be some megabytes, and others mend rows meanwhile.
+  const cleartext = piecesOf([`${JSON.stringify(head)}\n`, ...rows.values()]);
+  const record = await madeInTurns(piecesOf(cipher.encryptParts(cleartext, fileName)));
+  const written = await writeFileAtomically(join(folder, fileName), record);
   return written.ok ? written : failed(written.failure.code);
 }

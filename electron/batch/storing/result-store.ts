@@ -207,7 +207,7 @@ export async function openResultStore(folder: string, cipher: RecordCipher): Pro
     commit(index, { start, end, crc }, results) {
       const chunk = index ?? nextIndex++;
       const entry = { chunk, start, end, crc, counts: countChunk(results) };
-      const record = cipher.encryptParts(encodeResults(results), contextOf(entry));
+      const record = [...cipher.encryptParts([encodeResults(results)], contextOf(entry))];
       const written = Promise.withResolvers<Outcome<null>>();
       const synced = Promise.withResolvers<Outcome<null>>();
       unwritten.push({ entry, record, written: written.resolve, synced: synced.resolve });
