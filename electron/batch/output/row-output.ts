@@ -46,6 +46,11 @@ export interface SourceOutput extends RowOutput {
   rewrite(cells: readonly string[]): void;
 }
 
+/** Units of the source that are copied as bytes: of fewer, a text of all of a chunk is made in less time. */
+const longPiece = 64 * 1024;
+/** Bytes, many times those of a usual chunk, for which it is used again. */
+const maxHeld = 2 * 1024 * 1024;
+
 /** In the source's own form: every byte that is not in a changed cell is the source's. */
 export function createSourceOutput(format: Format): SourceOutput {
   const { encoding, delimiter, newline } = format;
@@ -77,8 +82,13 @@ export function createSourceOutput(format: Format): SourceOutput {
 
   function copyTo(position: number): void {
     if (position <= copied) return;
-    text += current().slice(copied, position);
+    const from = copied;
     copied = position;
+    if (position - from < longPiece) text += current().slice(from, position);
+    else {
+      holdText();
+      hold(current().bytesBetween(from, position));
+    }
   }
 
   const lastFieldEnd = (): number => current().fieldEnd(row, current().width(row) - 1);
@@ -94,8 +104,13 @@ export function createSourceOutput(format: Format): SourceOutput {
     held = wider;
   }
 
+  function hold(bytes: Buffer): void {
+    makeRoom(bytes.length);
+    bytes.copy(held, heldLength);
+    heldLength += bytes.length;
+  }
+
   function holdText(): void {
-    copyEnded();
     if (text === '') return;
     const unit = codec.viewUnit;
     makeRoom(text.length * unit);
@@ -157,6 +172,7 @@ export function createSourceOutput(format: Format): SourceOutput {
       const { arePlain } = writer;
       if (arePlain === undefined || !cells.values.every((values) => arePlain(values.toString('latin1'))))
         return false;
+      copyEnded();
       holdText();
       table = null;
       makeRoom(splicedLength(bytes, cells));
@@ -175,8 +191,13 @@ export function createSourceOutput(format: Format): SourceOutput {
     lost: [],
     take() {
       const tail = table?.tailOf(row) ?? Buffer.alloc(0);
+      copyEnded();
       holdText();
-      const bytes = Buffer.concat([held.subarray(0, heldLength), tail]);
+      // To copy a long row would be as long a turn again.
+      const isLong = heldLength > maxHeld;
+      const own = held.subarray(0, heldLength);
+      const bytes = isLong && tail.length === 0 ? own : Buffer.concat([own, tail]);
+      if (isLong) held = Buffer.alloc(0);
       heldLength = 0;
       table = null;
       return bytes;

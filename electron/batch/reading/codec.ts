@@ -36,6 +36,8 @@ export interface Codec {
   encode(text: string): Encoded;
   /** Whether each byte is a character. */
   readonly singleByte: boolean;
+  /** Whether whatever bytes there are, they are characters: nothing is damaged. */
+  readonly isComplete: boolean;
   /** How many bytes at the end are the beginning of a character that is not all there. */
   cutCharacter(bytes: Buffer): number;
 }

@@ -38,6 +38,12 @@ function read(raw: string, form: FieldForm): string {
   return text.length > longText ? withoutDoubled(text) : text.replaceAll('""', '"');
 }
 
+/** The same of the first characters of a quoted field, which may end within a doubled quote. */
+export function readOpenQuotes(raw: string): string {
+  const text = raw.slice(1);
+  return text.includes('"') ? withoutDoubled(text) : text;
+}
+
 /** From here on a replacement costs a microsecond a quote, most of it the collector's. */
 const longText = 4_096;
 

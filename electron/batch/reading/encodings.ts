@@ -52,6 +52,7 @@ const utf8: Codec = {
       : { text: decodeDamaged(bytes), clean: false },
   encode: (text) => encodeWellFormed(text, (whole) => Buffer.from(whole)),
   singleByte: false,
+  isComplete: false,
   cutCharacter(bytes) {
     for (let back = 1; back <= Math.min(3, bytes.length); back++) {
       const byte = bytes[bytes.length - back] ?? 0;
@@ -125,6 +126,7 @@ function createUtf16Codec(bigEndian: boolean): Codec {
     },
     encode: (text) => encodeWellFormed(text, (whole) => inOrder(Buffer.from(whole, 'utf16le'))),
     singleByte: false,
+    isComplete: false,
     cutCharacter(bytes) {
       const half = bytes.length % 2;
       const last = bytes.length - half - 2;
@@ -176,6 +178,7 @@ function createSingleByteCodec(encoding: Exclude<Encoding, MultiByteEncoding>): 
       return { ok: true, bytes };
     },
     singleByte: true,
+    isComplete,
     cutCharacter: () => 0,
   };
 }

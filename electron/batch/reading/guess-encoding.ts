@@ -74,7 +74,8 @@ function countRuns(bytes: Buffer): { good: number; bad: number } {
     if ((bytes[at] ?? 0) < 0x80) continue;
     const start = at;
     while ((bytes[at] ?? 0) >= 0x80) at += 1;
-    if (isUtf8(bytes.subarray(start, at))) good += 1;
+    // No character of UTF-8 is one such byte.
+    if (at - start > 1 && isUtf8(bytes.subarray(start, at))) good += 1;
     else bad += 1;
   }
   return { good, bad };

@@ -12,7 +12,7 @@ export interface HeaderGuess {
 const columnWords =
   /^(?:(?:row|case|card|order|account|acct|customer|client|user|merchant|transaction|invoice)[ _-]?)?(?:id|no|nr|num|number|ref|reference|name|token|tok|card|pan|case|date|time|e-?mail|amount|sum|total|price|value|currency|status|state|type|kind|city|country|zip|address|street|phone|note|notes|comment|description|ssn|iban|account|customer|code|brand|expiry|key|column ?\d*)s?$/i;
 
-/** A longer one has said by then what it is. */
+/** A longer cell has said by then what it is. */
 const maxName = 400;
 
 /**
@@ -29,7 +29,9 @@ export async function guessHeader(rows: readonly (readonly string[])[]): Promise
   for (const stem of first.map((name) => stemOf(name.trim()))) times.set(stem, (times.get(stem) ?? 0) + 1);
   const vote = (name: string, column: number): number => {
     if (isBlank(name)) return 0;
-    const below = rest.flatMap((row) => row[column] ?? []).filter((cell) => !isBlank(cell));
+    const below = rest
+      .flatMap((row) => row[column]?.slice(0, maxName) ?? [])
+      .filter((cell) => !isBlank(cell));
     const isName =
       columnWords.test(name.trim()) || namesCleartext(name) || isNumbered(name.trim(), { times, below });
     return isName ? 1 : compare(name.trim(), below);

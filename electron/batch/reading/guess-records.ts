@@ -111,9 +111,8 @@ function recordsOf({ view, size, encoding }: Sample, isAsked: boolean): string[]
     Array.from({ length: Math.min(Math.floor(view.length / length), sampleRecords) }, (_, at) =>
       view.slice(at * length, (at + 1) * length),
     );
-  const kinds = Uint8Array.from({ length: Math.min(view.length, maxProposed * likeRecords) }, (_, at) =>
-    classes.indexOf(classOf(view[at])),
-  );
+  const kinds = new Uint8Array(Math.min(view.length, maxProposed * likeRecords));
+  for (let at = 0; at < kinds.length; at++) kinds[at] = classOf(view.charCodeAt(at));
   let best: { length: number; score: number } | null = null;
   for (let length = 8; length <= Math.min(size / 2, maxProposed); length++) {
     if (size % length !== 0) continue;
@@ -128,35 +127,40 @@ function recordsOf({ view, size, encoding }: Sample, isAsked: boolean): string[]
   return isAsked && size <= maxProposed ? [view] : [];
 }
 
-const classes = ['blank', 'digit', 'letter', 'other'] as const;
-type ByteClass = (typeof classes)[number];
+/** Numbers: they are asked for each byte of a sample many times. */
+const classes = { blank: 0, digit: 1, letter: 2, other: 3 } as const;
 
-function classOf(character: string | undefined): ByteClass {
-  if (character === undefined) return 'blank';
-  return ofAscii[character.charCodeAt(0)] ?? lookAt(character);
+function lookAt(unit: number): number {
+  const character = String.fromCharCode(unit);
+  if (character === ' ' || character === '\0') return classes.blank;
+  if (/\d/.test(character)) return classes.digit;
+  return /[\p{L}]/u.test(character) ? classes.letter : classes.other;
 }
 
-function lookAt(character: string): ByteClass {
-  if (character === ' ' || character === '\0') return 'blank';
-  if (/\d/.test(character)) return 'digit';
-  return /[\p{L}]/u.test(character) ? 'letter' : 'other';
+/** One more than the class of each unit that was met. */
+const known = new Uint8Array(0x10000);
+
+function classOf(unit: number): number {
+  if (known[unit] === 0) known[unit] = lookAt(unit) + 1;
+  return (known[unit] ?? 0) - 1;
 }
 
-/** Nearly all are of it. */
-const ofAscii = Array.from({ length: 128 }, (_, unit) => lookAt(String.fromCharCode(unit)));
-
-/** How many records have a character of each class there, between 0 and 1. */
-function sharesAt(records: readonly string[], at: number): Record<ByteClass, number> {
-  const shares = { blank: 0, digit: 0, letter: 0, other: 0 };
-  for (const record of records) shares[classOf(record[at])] += 1 / records.length;
-  return shares;
+/** How many records have a character of each class there, between 0 and 1. What is missing at the end of one is blank. */
+function sharesAt(records: readonly string[], at: number): Record<keyof typeof classes, number> {
+  const counts = new Uint32Array(Object.keys(classes).length);
+  for (const record of records) {
+    const kind = at < record.length ? classOf(record.charCodeAt(at)) : classes.blank;
+    counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  const share = (name: keyof typeof classes): number => (counts[classes[name]] ?? 0) / records.length;
+  return { blank: share('blank'), digit: share('digit'), letter: share('letter'), other: share('other') };
 }
 
 /** `kinds`: the class of each byte. A length is tried for each number by which the file can be divided. */
 function likenessOf(kinds: Uint8Array, length: number): number {
   const records = Math.min(Math.floor(kinds.length / length), likeRecords);
   if (records < 2) return 0;
-  const counts = new Uint32Array(classes.length);
+  const counts = new Uint32Array(Object.keys(classes).length);
   let sum = 0;
   for (let at = 0; at < length; at++) {
     counts.fill(0);

@@ -1,6 +1,7 @@
 import { isEbcdic } from '../../contract/ebcdic.ts';
 import type { Delimiter, Encoding } from '../../contract/models/batch.ts';
 import { isBlank } from '../../util/blank.ts';
+import { createTurn } from '../../util/turns.ts';
 import { nextLine } from './ebcdic.ts';
 import { lineEndOf, type Newline } from './row-kind.ts';
 
@@ -44,22 +45,26 @@ export interface DelimiterGuess {
 
 /**
  * The delimiter that gives the rows of `view` as many fields as the first row has. How often it occurs says little: a
- * column of addresses has more commas than there are semicolons.
+ * column of addresses has more commas than there are semicolons. Each trial may be a turn.
  */
-export function guessDelimiter(view: string, newline: Newline): DelimiterGuess {
+export async function guessDelimiter(view: string, newline: Newline): Promise<DelimiterGuess> {
   const lineEnd = lineEndOf(newline);
-  const measure = (candidates: readonly Delimiter[]) =>
-    candidates
-      .map((delimiter) => ({ delimiter, ...consistencyOf(view, delimiter, lineEnd) }))
-      .filter(({ width }) => width > 1)
-      .sort((a, b) => b.score - a.score || b.width - a.width);
-  const usual = measure(delimiters);
-  const [rare] = measure(rareDelimiters);
+  const turn = createTurn();
+  const measure = async (candidates: readonly Delimiter[]) => {
+    const measured: { delimiter: Delimiter; width: number; score: number }[] = [];
+    for (const delimiter of candidates) {
+      if (turn.isOver()) await turn.next();
+      measured.push({ delimiter, ...consistencyOf(view, delimiter, lineEnd) });
+    }
+    return measured.filter(({ width }) => width > 1).sort((a, b) => b.score - a.score || b.width - a.width);
+  };
+  const usual = await measure(delimiters);
+  const [rare] = await measure(rareDelimiters);
   const [first, second] = usual;
   if (rare !== undefined && rare.score > 0.8 && rare.score > (first?.score ?? 0) + 0.1)
     return { delimiter: rare.delimiter, alternatives: usual.map(({ delimiter }) => delimiter) };
   if (first === undefined) {
-    const unlikely = measure(unlikelyDelimiters).filter(({ score }) => score > 0.8);
+    const unlikely = (await measure(unlikelyDelimiters)).filter(({ score }) => score > 0.8);
     return { delimiter: ',', alternatives: unlikely.slice(0, 3).map(({ delimiter }) => delimiter) };
   }
   const isDoubtful = first.score < 0.5 || (second !== undefined && second.score > first.score - 0.25);

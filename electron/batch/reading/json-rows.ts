@@ -88,7 +88,8 @@ export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent
     startScratch[at] = from;
     endScratch[at] = end;
   };
-  const alike = createLikeness(text, extent.units ?? scanUnits(text), pointers);
+  const units = extent.units ?? scanUnits(text);
+  const alike = createLikeness(text, units, pointers);
   const element = { ...extent, endOf: (from: number) => alike.endOf(from) ?? objectEnd(text, from) };
   let count = 0;
   let start = 0;
@@ -105,7 +106,9 @@ export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent
     else if (alike.endOf(row.from) === row.end) alike.each(start, add);
     else {
       const values: Found[] = [];
-      const isWhole = readObject(text, row, scanner, (pointer, value) => values.push({ ...value, pointer }));
+      const isWhole = readObject({ text, units, scanner }, row, (pointer, value) =>
+        values.push({ ...value, pointer }),
+      );
       if (isWhole) {
         alike.learn(row, values);
         const found = new Map(values.map((value) => [value.pointer, value]));
@@ -152,13 +155,13 @@ export function findPointers(
   { max, isEnd }: { readonly max: number; readonly isEnd: boolean },
 ): string[] {
   const found = new Set<string>();
-  const scanner = createScanner(text, false);
+  const scanned = { text, units: scanUnits(text), scanner: createScanner(text, false) };
   const extent = { isEnd, until: text.length, endOf: (from: number) => objectEnd(text, from) };
   for (let start = 0, count = 0; start < text.length && count < maxLookedAt; count++) {
     const row = rows === 'lines' ? lineAt(text, start, extent) : elementAt(text, start, extent);
     if (row === null) break;
     if (!row.isBlank)
-      readObject(text, row, scanner, (pointer) => {
+      readObject(scanned, row, (pointer) => {
         if (found.size < max) found.add(pointer);
       });
     start = row.next;
@@ -245,7 +248,7 @@ function createLikeness(text: string, units: Uint16Array, pointers: readonly str
 
 const nothing = new Uint16Array(0);
 
-/** Where a text ends; negative where there is none. */
+/** Where a text ends; negative where there is none. What is read behind the end of all decides nothing. */
 function textEnd(text: string, units: Uint16Array, from: number): number {
   const { length } = text;
   for (let at = from; at < length; at++) {
@@ -253,13 +256,17 @@ function textEnd(text: string, units: Uint16Array, from: number): number {
     if (unit === 0x22) return at;
     if (unit < 0x20) return -1;
     if (unit !== 0x5c) continue;
-    escape.lastIndex = at;
-    if (!escape.test(text)) return -1;
-    at = escape.lastIndex - 1;
+    const sign = units[at + 1] ?? 0;
+    const digits = sign === 0x75 ? 4 : 0;
+    if (digits === 0 && !escapes.has(sign)) return -1;
+    for (let digit = 2; digit < 2 + digits; digit++) if (!isHex(units[at + digit] ?? 0)) return -1;
+    at += 1 + digits;
   }
   return -1;
 }
-const escape = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y;
+const escapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
+const isHex = (unit: number): boolean =>
+  (unit >= 0x30 && unit <= 0x39) || ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x66);
 
 /** The same for what is no text and no container. */
 function plainEnd(text: string, from: number): number {
@@ -347,24 +354,37 @@ const tokens = {
   false: 9,
   string: 10,
   number: 11,
-  lineBreak: 14,
-  space: 15,
 } as const;
 
 /** Tells each value that is no container. False where the row is broken: what was told before is of no use then. */
 function readObject(
-  text: string,
+  {
+    text,
+    units,
+    scanner,
+  }: { readonly text: string; readonly units: Uint16Array; readonly scanner: JSONScanner },
   row: Pick<Row, 'from' | 'end'>,
-  scanner: JSONScanner,
   visit: (pointer: string, found: Value) => void,
 ): boolean {
   let token = 0;
   const is = (kind: number): boolean => token === kind;
+  let start = 0;
+  let end = 0;
   const next = (): void => {
-    do token = scanner.scan();
-    while (is(tokens.space) || is(tokens.lineBreak));
+    start = skip(text, end);
+    const isText = units[start] === 0x22;
+    if (isText) {
+      // The scanner makes a text of it, a piece for each escape: of some megabytes that is a long turn.
+      token = tokens.string;
+      end = textEnd(text, units, start + 1) + 1;
+    } else {
+      scanner.setPosition(start);
+      token = scanner.scan();
+      end = scanner.getPosition();
+    }
+    const isBroken = isText ? end === 0 : (scanner.getTokenError() as number) !== 0;
     // What is behind the row's end is of another one.
-    if ((scanner.getTokenError() as number) !== 0 || scanner.getPosition() > row.end) token = 0;
+    if (isBroken || end > row.end) token = 0;
   };
 
   function readMembers(pointer: string, depth: number): boolean {
@@ -373,7 +393,7 @@ function readObject(
     if (is(tokens.closeBrace)) return true;
     for (;;) {
       if (!is(tokens.string)) return false;
-      const name = textOf(text.slice(scanner.getTokenOffset() + 1, scanner.getPosition() - 1));
+      const name = textOf(text.slice(start + 1, end - 1));
       if (names.has(name)) return false;
       names.add(name);
       next();
@@ -401,8 +421,6 @@ function readObject(
 
   /** `pointer` null: no column is made of it. */
   function readValue(pointer: string | null, depth: number): boolean {
-    const start = scanner.getTokenOffset();
-    const end = scanner.getPosition();
     switch (token) {
       case tokens.openBrace:
         return depth < maxDepth && readMembers(pointer ?? none, depth + 1);
@@ -428,9 +446,9 @@ function readObject(
     if (pointer !== null && !pointer.startsWith(none)) visit(pointer, found);
   }
 
-  scanner.setPosition(row.from);
+  end = row.from;
   next();
-  return is(tokens.openBrace) && readMembers('', 1) && scanner.getPosition() === row.end;
+  return is(tokens.openBrace) && readMembers('', 1) && end === row.end;
 }
 
 /** No pointer begins so. */

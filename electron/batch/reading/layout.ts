@@ -45,7 +45,7 @@ export async function chooseLayout(
   await yieldToOthers();
   const told = separatorLine(view);
   const { delimiter, alternatives } =
-    told === null ? guessDelimiter(view, newline) : { delimiter: told, alternatives: null };
+    told === null ? await guessDelimiter(view, newline) : { delimiter: told, alternatives: null };
   return {
     layout: layoutOf({ delimiter: chosen.delimiter ?? delimiter, quote: chosen.quote }),
     alternatives: { delimiter: alternatives && [...alternatives] },

@@ -175,6 +175,7 @@ export function createMultiByteCodec(encoding: MultiByteEncoding): Codec {
       return { ok: true, bytes: Buffer.from(bytes) };
     },
     singleByte: false,
+    isComplete: false,
     cutCharacter(bytes) {
       // No character has a byte below 0x30 after its first, so one begins right after such a byte.
       let at = bytes.length;

@@ -226,11 +226,12 @@ const kinds: Partial<Record<FailureCode, Notice['kind']>> = {
 
 function flawNotice(chunk: Chunk, index: number, { names }: Format): Notice['kind'] | undefined {
   const { table } = chunk;
+  const code = chunk.flaws.get(index);
   const repeats =
     names !== null &&
+    code === 'row.malformed' &&
     table.width(index) === names.length &&
     names.every((name, column) => openCleartext(table.value(index, column)) === name);
-  const code = chunk.flaws.get(index);
   return repeats ? 'header-repeated' : code === undefined ? undefined : kinds[code];
 }
 
@@ -266,16 +267,19 @@ function hasSingleQuotes({ table }: Chunk, index: number): boolean {
 const hasEscapedQuotes = ({ table }: Chunk, index: number): boolean =>
   table.beginnings(index).some((field) => openCleartext(field).includes('\\"'));
 
+/** Units of a chunk, which is longer only where its last row is. Of a cell too no more than its beginning is looked at. */
+const maxNoticed = 256 * 1024;
+
 /** Rows whose quotes are not those of RFC 4180. Most chunks have none of the signs, and their rows are not looked at. */
 function rowsWithQuotes(
   chunk: Chunk,
   format: Format,
 ): { kind: 'rows-in-cell' | 'single-quotes' | 'escaped-quotes'; rows: number[] }[] {
   const { table } = chunk;
-  const text = table.slice(table.rowStart(0), table.rowEnd(table.count - 1));
-  const lineEnd = lineEndOf(format.newline);
+  const text = table.slice(table.rowStart(0), Math.min(table.rowEnd(table.count - 1), maxNoticed));
+  const lineEnd = lineEndOf(format.newline).charCodeAt(0);
   let lines = 0;
-  for (let at = text.indexOf(lineEnd); at >= 0; at = text.indexOf(lineEnd, at + 1)) lines += 1;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === lineEnd) lines += 1;
   const rowsThat = (holds: (index: number) => boolean): number[] =>
     Array.from({ length: table.count }, (_, index) => index).filter(holds);
   const single = [format.delimiter, '\r', '\n'].some((end) => text.includes(`'${end}`))

@@ -174,16 +174,19 @@ export async function* readRows(
   }
 }
 
-/** The view of many bytes. Where a character may have several, a part of it can't be told from its beginning: one turn. */
+/** The view of many bytes, a part a turn. No part begins within a character. */
 async function viewInTurns(encoding: Encoding, bytes: Buffer): Promise<string> {
   const codec = codecOf(encoding);
-  await yieldToOthers();
-  if (!codec.singleByte && !codec.asciiSafe && codec.viewUnit === 1) return codec.view(bytes);
   const parts: string[] = [];
-  for (let from = 0; from < bytes.length; from += maxTurnBytes) {
-    parts.push(codec.view(bytes.subarray(from, from + maxTurnBytes)));
+  for (let from = 0; from < bytes.length;) {
     await yieldToOthers();
+    const part = bytes.subarray(from, from + maxTurnBytes);
+    const isLast = from + part.length === bytes.length;
+    const whole = part.subarray(0, part.length - (isLast ? 0 : codec.cutCharacter(part)));
+    parts.push(codec.view(whole));
+    from += whole.length;
   }
+  await yieldToOthers();
   return parts.join('');
 }
 

@@ -76,10 +76,16 @@ function areUsual(
 const quote = 0x22;
 const indexOrInfinity = (found: number): number => (found < 0 ? Infinity : found);
 
-/** Only what is long enough in the source is made a value. */
+/** Only where its length in the source does not say it is a field made a value. */
 function hasLongField(table: Table, row: number): boolean {
+  const { singleByte, viewUnit } = codecOf(table.encoding);
+  // What one unit of a text takes in the source: a quote is written twice, a character has four bytes at most.
+  const most = singleByte || viewUnit === 2 ? 2 : 4;
   for (let column = 0; column < table.width(row); column++) {
-    if (table.fieldEnd(row, column) - table.fieldStart(row, column) <= tableLimits.field) continue;
+    const length = table.fieldEnd(row, column) - table.fieldStart(row, column);
+    if (length <= tableLimits.field) continue;
+    // Two more for the quotes around it.
+    if (length > tableLimits.field * most + 2) return true;
     if (openCleartext(table.value(row, column)).length > tableLimits.field) return true;
   }
   return false;
@@ -98,6 +104,7 @@ function flawOfValues(table: Table, row: number): FailureCode | null {
 function isClean(text: RowsText, from: number, to: number): boolean {
   if (text.isAscii) return true;
   const codec = codecOf(text.encoding);
+  if (codec.isComplete) return true;
   if (codec.viewUnit === 2) return text.view.slice(from, to).isWellFormed();
   const bytes = text.bytes.subarray(from, to);
   if (text.encoding === 'utf-8') return isUtf8(bytes);

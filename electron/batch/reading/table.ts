@@ -2,6 +2,7 @@ import { tableLimits } from '../../parsing/table-limits.ts';
 import { isAscii } from 'node:buffer';
 import { cleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { Encoding, Layout } from '../../contract/models/batch.ts';
+import { readOpenQuotes } from './delimited-rows.ts';
 import { codecOf, isMultiByte } from './encodings.ts';
 import { lineEndOf, type FieldForm, type FindRowsOptions, type RowKind, type RowSpans } from './row-kind.ts';
 import { findRows } from './row-spans.ts';
@@ -269,8 +270,12 @@ export class Table {
     if (length <= minLooked) return this.#value(row, column);
     const most = Math.max(minLooked, Math.min(maxLooked, maxLookedOfRow / this.#found(row)));
     if (length <= most) return this.#value(row, column);
-    const isPlain = this.#spans.fieldStarts === undefined && this.form(row, column) === 'text';
-    if (isPlain) return this.#decode(start, start + most) + cutMark;
+    const form = this.#spans.fieldStarts === undefined ? this.form(row, column) : null;
+    if (form === 'text') return this.#decode(start, start + most) + cutMark;
+    // The opening quote, and each quote twice.
+    const end = start + 1 + 2 * most;
+    if (form === 'quoted' && this.#view.lastIndexOf('"', start + length - 1) > end)
+      return readOpenQuotes(this.#decode(start, end)).slice(0, most) + cutMark;
     const text = this.#value(row, column);
     return text.length > most ? text.slice(0, most) + cutMark : text;
   }
@@ -407,6 +412,12 @@ export class Table {
     this.#text ??=
       this.#unit === 1 && !codecOf(this.encoding).asciiSafe ? this.#bytes.toString('latin1') : this.#view;
     return this.#text.slice(from, Math.min(to, Math.floor(this.#bytes.length / this.#unit)));
+  }
+
+  /** The same as bytes, which are the source's own memory. */
+  bytesBetween(from: number, to: number): Buffer {
+    const units = Math.floor(this.#bytes.length / this.#unit);
+    return this.#bytes.subarray(from * this.#unit, Math.min(to, units) * this.#unit);
   }
 
   /** A field as the source has it: see `slice`. */

@@ -115,6 +115,34 @@ describe.each(all)('%s', (name) => {
   });
 });
 
+describe.each(all)('%s, cut into parts', (name) => {
+  const codec = codecOf(name);
+
+  it('has the view that all of it has, whatever the bytes are', () => {
+    fc.assert(
+      fc.property(noise, fc.integer({ min: 8, max: 40 }), (raw, most) => {
+        const bytes = Buffer.from(raw);
+        let view = '';
+        for (let from = 0; from < bytes.length;) {
+          const part = bytes.subarray(from, from + most);
+          const isLast = from + part.length === bytes.length;
+          const whole = part.subarray(0, part.length - (isLast ? 0 : codec.cutCharacter(part)));
+          expect(whole.length).toBeGreaterThan(0);
+          view += codec.view(whole);
+          from += whole.length;
+        }
+        expect(view).toBe(codec.view(bytes));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('is complete where no byte can be damaged, and nowhere else', () => {
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    expect(codec.isComplete).toBe(singleByte.includes(name) && codec.decode(bytes).clean);
+  });
+});
+
 describe('damaged bytes', () => {
   it('are in the text as lone surrogates, and UTF-8 can be put back byte for byte', () => {
     fc.assert(

@@ -126,42 +126,45 @@ describe('the delimiter', () => {
       .map((row) => `${row.join(delimiter)}\n`)
       .join('');
 
-  it.each([';', '\t', '|'] as const)('is %j though every row has more commas', (delimiter) => {
-    const guess = guessDelimiter(table(delimiter, addresses, ['name', 'token', 'address']), '\n');
+  it.each([';', '\t', '|'] as const)('is %j though every row has more commas', async (delimiter) => {
+    const guess = await guessDelimiter(table(delimiter, addresses, ['name', 'token', 'address']), '\n');
     expect(guess.delimiter).toBe(delimiter);
   });
 
-  it.each([';', '\t', '|'] as const)('is %j without a header, and commas in every row', (delimiter) => {
-    expect(guessDelimiter(table(delimiter, addresses, null), '\n').delimiter).toBe(delimiter);
+  it.each([';', '\t', '|'] as const)('is %j without a header, and commas in every row', async (delimiter) => {
+    expect((await guessDelimiter(table(delimiter, addresses, null), '\n')).delimiter).toBe(delimiter);
   });
 
-  it('is sure where the header has one of them only, however many rows agree about the other', () => {
+  it('is sure where the header has one of them only, however many rows agree about the other', async () => {
     const lists = Array.from({ length: 150 }, () => 'a,b,c,d');
-    const guess = guessDelimiter(table(';', lists, ['name', 'token', 'tags']), '\n');
+    const guess = await guessDelimiter(table(';', lists, ['name', 'token', 'tags']), '\n');
     expect(guess).toEqual({ delimiter: ';', alternatives: null });
   });
 
-  it('is the bar, or a tab, though every row has a list with semicolons', () => {
+  it('is the bar, or a tab, though every row has a list with semicolons', async () => {
     const lists = ['a;b;c', 'd;e;f', 'g;h;i'];
     for (const delimiter of ['|', '\t'] as const)
-      expect(guessDelimiter(table(delimiter, lists, ['name', 'token', 'tags']), '\n').delimiter).toBe(
+      expect((await guessDelimiter(table(delimiter, lists, ['name', 'token', 'tags']), '\n')).delimiter).toBe(
         delimiter,
       );
   });
 
-  it('is the semicolon though every amount has a comma', () => {
-    expect(guessDelimiter('n0;1,50;2,25\nn1;3,10;4,00\n', '\n').delimiter).toBe(';');
+  it('is the semicolon though every amount has a comma', async () => {
+    expect((await guessDelimiter('n0;1,50;2,25\nn1;3,10;4,00\n', '\n')).delimiter).toBe(';');
   });
 
-  it('is sure where the others do not occur or are quoted', () => {
-    expect(guessDelimiter('a,b\n1,2\n', '\n')).toEqual({ delimiter: ',', alternatives: null });
-    expect(guessDelimiter('a,b\n"x;y",2\n"p;q",3\n', '\n')).toEqual({ delimiter: ',', alternatives: null });
+  it('is sure where the others do not occur or are quoted', async () => {
+    expect(await guessDelimiter('a,b\n1,2\n', '\n')).toEqual({ delimiter: ',', alternatives: null });
+    expect(await guessDelimiter('a,b\n"x;y",2\n"p;q",3\n', '\n')).toEqual({
+      delimiter: ',',
+      alternatives: null,
+    });
     // None at all is a question of its own.
-    expect(guessDelimiter('a\n1\n', '\n')).toEqual({ delimiter: ',', alternatives: [] });
+    expect(await guessDelimiter('a\n1\n', '\n')).toEqual({ delimiter: ',', alternatives: [] });
   });
 
-  it('is said to be a guess where another makes as good a table', () => {
-    const guess = guessDelimiter('x,1;2,y\nz,3;4,w\n', '\n');
+  it('is said to be a guess where another makes as good a table', async () => {
+    const guess = await guessDelimiter('x,1;2,y\nz,3;4,w\n', '\n');
     expect(guess.alternatives).not.toBeNull();
     expect([guess.delimiter, ...(guess.alternatives ?? [])].sort()).toEqual([',', ';']);
   });
@@ -176,10 +179,10 @@ describe('the delimiter', () => {
     }
   });
 
-  it('is found behind a row with broken quotes, and in CR-only files', () => {
-    expect(guessDelimiter('na"me;"tok"en\na;b\nc;d\n', '\n').delimiter).toBe(';');
-    expect(guessDelimiter('"open;b\na;b\nc;d\n', '\n').delimiter).toBe(';');
-    expect(guessDelimiter('a;b\rc;d\r', '\r').delimiter).toBe(';');
+  it('is found behind a row with broken quotes, and in CR-only files', async () => {
+    expect((await guessDelimiter('na"me;"tok"en\na;b\nc;d\n', '\n')).delimiter).toBe(';');
+    expect((await guessDelimiter('"open;b\na;b\nc;d\n', '\n')).delimiter).toBe(';');
+    expect((await guessDelimiter('a;b\rc;d\r', '\r')).delimiter).toBe(';');
   });
 });
 

@@ -8,6 +8,10 @@ import {
   unreadChunk,
   type Format,
 } from '../../../../electron/batch/reading/read-rows.ts';
+import { codecOf } from '../../../../electron/batch/reading/encodings.ts';
+import { findRows } from '../../../../electron/batch/reading/row-spans.ts';
+import { Table } from '../../../../electron/batch/reading/table.ts';
+import { openCleartext } from '../../../../electron/util/cleartext.ts';
 import { done } from '../../../../electron/contract/errors.ts';
 
 const format: Format = {
@@ -38,6 +42,39 @@ it('fails where a source ends before its size, and loses no row quietly', async 
   const read = [];
   for await (const chunk of readRows(source, format, beginning(format))) read.push(chunk);
   expect(read.at(-1)).toMatchObject({ ok: false, failure: { code: 'file.changed' } });
+});
+
+it.each(['shift_jis', 'gb18030', 'utf-16be'] as const)(
+  'reads a long row in %s a part at a time, and cuts no character',
+  async (encoding) => {
+    const codec = codecOf(encoding);
+    // Of two bytes, of which the second is the delimiter's. The first cell makes parts begin at odd bytes.
+    const long = codec.decode(Buffer.from([0x83, 0x7c])).text.repeat(900_000);
+    const encoded = codec.encode(`a${long}|x${long}\n`);
+    if (!encoded.ok) throw new Error(encoded.character);
+    const own = { ...format, delimiter: '|', encoding, width: 2 } as const;
+    const values: string[] = [];
+    for await (const chunk of readRows(sourceOf(encoded.bytes), own, beginning(own))) {
+      if (!chunk.ok) throw new Error(chunk.failure.code);
+      values.push(...chunk.value.table.fields(0).map(openCleartext));
+    }
+    expect(values.map((value) => value.length)).toEqual([long.length + 1, long.length + 1]);
+    expect(values.join() === `a${long},x${long}`).toBe(true);
+  },
+);
+
+it('cuts the beginning of a long quoted cell as that of another, and shows no quote twice', () => {
+  const cell = `4111 "${'"x'.repeat(40_000)}`;
+  const tables = [`"${cell.replaceAll('"', '""')}",b\n`, `"short"${' '.repeat(30_000)},b\n`].map((line) => {
+    const options = { delimiter: ',', newline: '\n', isEnd: true, isFull: true, until: Infinity } as const;
+    return new Table({ encoding: 'utf-8', bytes: Buffer.from(line), view: line }, findRows(line, options));
+  });
+  const [long = '', blank = ''] = tables.map((table) => openCleartext(table.beginning(0, 0)));
+  expect(long.length).toBeLessThan(5_000);
+  expect(long.startsWith(cell.slice(0, 1_000))).toBe(true);
+  expect(long.endsWith(' …')).toBe(true);
+  expect(cell.startsWith(long.slice(0, -2))).toBe(true);
+  expect(blank.startsWith('short ')).toBe(true);
 });
 
 it('finds rows later as it would have found them at once, and only the ones that were counted', async () => {

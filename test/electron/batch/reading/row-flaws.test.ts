@@ -53,6 +53,35 @@ describe('rows that are kept as they are', () => {
     ]);
   });
 
+  it('are those whose cells are too long, whatever a character takes in the source', () => {
+    const { field } = tableLimits;
+    const quoted = (length: number): string => `"${'"'.repeat(2 * length)}",tok`;
+    const cases: readonly (readonly [Encoding, string, string])[] = [
+      ['windows-1252', '\xe9', 'latin1'],
+      ['utf-8', '日', 'utf8'],
+      ['utf-8', '💳', 'utf8'],
+      ['utf-16le', '日', 'utf16le'],
+      ['ibm037', 'x', 'latin1'],
+    ];
+    for (const [encoding, character] of cases) {
+      const codec = codecOf(encoding);
+      const line = (text: string): Buffer => {
+        const encoded = codec.encode(`${text}\n`);
+        if (!encoded.ok) throw new Error(encoding);
+        return encoded.bytes;
+      };
+      const most = Math.floor(field / character.length);
+      const lines = [
+        line(`${character.repeat(most)},tok`),
+        line(`${character.repeat(most + 1)},tok`),
+        line(quoted(field)),
+        line(quoted(field + 1)),
+        line(quoted(2 * field + 2)),
+      ];
+      expect(flawsOf(lines, { encoding })).toEqual([1, 3, 4].map((row) => [row, 'row.field-too-long']));
+    }
+  });
+
   it('are the same with and without another row that has a flaw', () => {
     const cell = fc.constantFrom('id', 'card', 'ID', 'D-1', '', '"id"', '"a,b"', 'di', 'x'.repeat(300));
     const line = fc.array(cell, { minLength: 1, maxLength: 3 }).map((cells) => cells.join(','));
