@@ -113,7 +113,8 @@ function beginColumn(
 ): BegunColumn {
   const { chunk, coalescerOf } = shared;
   const { table, flaws, start, end } = chunk;
-  const coalescers = one.values.map(coalescerOf);
+  // Several kinds of values may be sent as one definition: what they share is counted once.
+  const coalescers = [...new Set(one.values.map(coalescerOf))];
   const requestedBefore = coalescers.map(({ requested }) => requested);
   const texts = isInside(one) ? new Map<number, PendingText>() : null;
   const slots = beginCells(one, { shared, earlierCells, texts, coalescer: coalescerOf(one.values[0]) });
@@ -197,6 +198,12 @@ function addRequest(
   requests.add(request);
   return request;
 }
+
+/** Whether all that it waits for is known, whatever became of the requests that had it. */
+export const isAnswered = ({ cells, texts }: PendingChunk): boolean => {
+  const inTexts = texts.flatMap((one) => [...(one?.byRow.values() ?? [])].map(({ slots }) => slots));
+  return [...cells, ...inTexts].every((slots) => slots.every(({ state }) => state !== 'pending'));
+};
 
 const isSlot = (begun: Slot | PendingText): begun is Slot => 'state' in begun;
 

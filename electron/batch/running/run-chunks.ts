@@ -9,7 +9,7 @@ import type { ChunkRange } from '../storing/journal.ts';
 import type { Commit } from '../storing/result-store.ts';
 import type { ChunkResults, RetriedCode } from '../storing/results.ts';
 import { brakeWindow, createRefusalWindow, judgeCanary, type Braked, type Canary } from './brake.ts';
-import { beginChunk, collectResults, type EarlierResults, type PendingChunk } from './chunk.ts';
+import { beginChunk, collectResults, isAnswered, type EarlierResults, type PendingChunk } from './chunk.ts';
 import { ValueCoalescer, type BatchRequest } from './coalescing.ts';
 import type { readStoredAnswers } from './stored-answers.ts';
 import { createAnswerChecks, maxSameAnswers } from './same-answers.ts';
@@ -139,8 +139,8 @@ export function runChunks(run: RunOptions): RunControl {
     pending.length > maxPendingChunks ||
     unsyncedChunks > maxUnsyncedChunks;
   /**
-   * A chunk may have more values than the limit: when all else is done, one more request of it is sent all the same. Not one
-   * of the chunks behind it, and not where its answers have come and it is about to be written.
+   * A chunk may have more values than the limit: when all else is done, one more request of it is sent all the same, for each
+   * call that it makes. Not one of the chunks behind it, and not where its answers have come and it is about to be written.
    */
   const isStuck = (request: BatchRequest): boolean =>
     sender.running === 0 && unwrittenChunks === 0 && (pending[0]?.requests.has(request) ?? true);
@@ -230,7 +230,8 @@ export function runChunks(run: RunOptions): RunControl {
       }
       for (const request of first.requests) {
         const stop = await request.settled;
-        if (stop !== null) return;
+        // One that was stopped within may have answered all that this chunk has in it.
+        if (stop !== null && !isAnswered(first)) return;
       }
       if (commitFailure !== null) return;
       pending.shift();

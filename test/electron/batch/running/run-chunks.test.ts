@@ -5,7 +5,8 @@ import type { ColumnWork } from '../../../../electron/batch/planning/column-work
 import { workFor } from '../../../../electron/batch/planning/plan.ts';
 import type { Chunk } from '../../../../electron/batch/reading/read-rows.ts';
 import { runChunks, type RunOptions } from '../../../../electron/batch/running/run-chunks.ts';
-import { done, type Outcome } from '../../../../electron/contract/errors.ts';
+import { usualMarks } from '../../../../electron/contract/value-kinds.ts';
+import { done, failed, type Outcome } from '../../../../electron/contract/errors.ts';
 import type { BatchAnswer, BatchCall, Element } from '../../../../electron/service/service-client.ts';
 import { seeded } from '../../../faults/fake-clock.ts';
 import { jobRowsOf } from '../../../support/job-rows.ts';
@@ -27,6 +28,14 @@ const workOf = (column: number): ColumnWork =>
     'card',
     { reading: { encoding: 'utf-8', delimiter: ',', header: true } },
   );
+/** Texts whose addresses and account numbers are sent as one definition. */
+const textWork = (): ColumnWork => {
+  const { plan } = workOf(0);
+  const definitions = { iban: 'text', email: 'text' };
+  return workFor({ ...plan, operation: 'tokenize', inside: { ...usualMarks, definitions } }, 'text', {
+    reading: { encoding: 'utf-8', delimiter: ',', header: true },
+  });
+};
 const batchSize = 10;
 const maxInFlight = 3;
 const maxUnwritten = batchSize * maxInFlight;
@@ -56,6 +65,12 @@ interface Life {
   readonly turnsBetween?: number;
   /** The process is killed after so many turns of the event loop. */
   readonly turns?: number;
+  /** Absent: each column has values of its own. */
+  readonly work?: readonly ColumnWork[];
+  /** Requests that are refused whole, and halved for it. */
+  readonly refuses?: (values: readonly string[]) => boolean;
+  /** Nothing more is sent once so many requests were answered. */
+  readonly stopsAfter?: number;
   /** Which of the answers that are due come in a turn, and in which order. */
   readonly due?: (answers: readonly Answer[]) => readonly Answer[];
 }
@@ -78,13 +93,23 @@ async function live(rows: readonly string[], life: Life): Promise<Lived> {
   const sent: string[] = [];
   let written = 0;
   let mostUnwritten = 0;
+  let requests = 0;
   let waiting: Answer[] = [];
   const batch = (_: BatchCall, elements: readonly Element[]): Promise<Outcome<BatchAnswer>> => {
     sent.push(...elements.map(({ value }) => value));
     mostUnwritten = Math.max(mostUnwritten, sent.length - valuesIn(rows.slice(0, written)));
     const answered = elements.map(({ ref, value }) => ({ ref, ok: true, value: cleartext(value) }) as const);
+    const isRefused = life.refuses?.(elements.map(({ value }) => value)) === true;
+    if (!isRefused) requests += 1;
+    const isLast = !isRefused && requests === life.stopsAfter;
+    const outcome = isRefused
+      ? failed('service.invalid-input')
+      : done({ elements: answered, requestId: 'r' });
     return new Promise((resolve) =>
-      waiting.push(() => resolve(done({ elements: answered, requestId: 'r' }))),
+      waiting.push(() => {
+        if (isLast) control.stopSending({ code: 'service.cancelled' });
+        resolve(outcome);
+      }),
     );
   };
   const commit: RunOptions['commit'] = ({ start, end }) => {
@@ -96,7 +121,7 @@ async function live(rows: readonly string[], life: Life): Promise<Lived> {
   };
   const control = runChunks({
     chunks: chunksOf(rows, rowsPerChunk, turnsBetween),
-    columns: Array.from({ length: columns }, (_, column) => workOf(column)),
+    columns: life.work ?? Array.from({ length: columns }, (_, column) => workOf(column)),
     client: {
       batch,
       batchSize,
@@ -122,7 +147,7 @@ async function live(rows: readonly string[], life: Life): Promise<Lived> {
     waiting = waiting.filter((answer) => !now.includes(answer));
     for (const answer of now) answer();
   }
-  if (state.isEnded) expect(await control.ended).toBeNull();
+  if (state.isEnded && life.stopsAfter === undefined) expect(await control.ended).toBeNull();
   return { sent, written, mostUnwritten };
 }
 
@@ -142,6 +167,23 @@ it('sends one request more at a time where a chunk has more values than may be u
   const { mostUnwritten, written } = await live(tokens(400), { rowsPerChunk: 50 });
   expect(written).toBe(400);
   expect(mostUnwritten).toBeLessThanOrEqual(50 + batchSize);
+});
+
+it('counts a value once where two kinds of values in a text are sent as one definition', async () => {
+  const rows = tokens(400).map((token) => `write to ${token}@example.org`);
+  for (const turnsBetween of [0, 1]) {
+    const lived = await live(rows, { rowsPerChunk: 5, turnsBetween, work: [textWork()] });
+    expect(lived.sent).toHaveLength(400);
+    expect(lived.written).toBe(400);
+    expect(lived.mostUnwritten).toBeLessThanOrEqual(maxUnwritten);
+  }
+});
+
+it('writes each chunk that is answered, also where its request is halved and then stopped', async () => {
+  const refuses = (values: readonly string[]): boolean => values.length > 5;
+  const { sent, written } = await live(tokens(10), { rowsPerChunk: 1, refuses, stopsAfter: 1 });
+  expect(sent.slice(10)).toEqual(tokens(5));
+  expect(written).toBe(5);
 });
 
 it('sends again no more than may be under way, however often it is killed', async () => {
