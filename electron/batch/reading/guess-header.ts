@@ -9,11 +9,13 @@ export interface HeaderGuess {
   readonly against: readonly number[];
 }
 
+/** A longer cell has said by then what it is; its last signs say whether it was cut before. */
+const maxName = 400;
+const shortened = (cell: string): string =>
+  cell.length > maxName ? cell.slice(0, maxName) + cell.slice(-2) : cell;
+
 const columnWords =
   /^(?:(?:row|case|card|order|account|acct|customer|client|user|merchant|transaction|invoice)[ _-]?)?(?:id|no|nr|num|number|ref|reference|name|token|tok|card|pan|case|date|time|e-?mail|amount|sum|total|price|value|currency|status|state|type|kind|city|country|zip|address|street|phone|note|notes|comment|description|ssn|iban|account|customer|code|brand|expiry|key|column ?\d*)s?$/i;
-
-/** A longer cell has said by then what it is. */
-const maxName = 400;
 
 /**
  * Whether the first row names the columns. Each column is asked whether its first cell is made like those below it, or
@@ -30,8 +32,9 @@ export async function guessHeader(rows: readonly (readonly string[])[]): Promise
   const vote = (name: string, column: number): number => {
     if (isBlank(name)) return 0;
     const below = rest
-      .flatMap((row) => row[column]?.slice(0, maxName) ?? [])
-      .filter((cell) => !isBlank(cell));
+      .flatMap((row) => row[column] ?? [])
+      .filter((cell) => !isBlank(cell))
+      .map(shortened);
     const isName =
       columnWords.test(name.trim()) || namesCleartext(name) || isNumbered(name.trim(), { times, below });
     return isName ? 1 : compare(name.trim(), below);
