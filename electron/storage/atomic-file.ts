@@ -167,12 +167,12 @@ const waiting = new Map<string, number>();
 
 /**
  * Replaces a file by the given content, or leaves it as it was, whatever happens in between; on the disk for good when
- * it answers. Writes to one target wait for each other. The folder must exist. Failures: file.disk-full,
+ * it answers. Writes to one target wait for each other, also where a content takes a while to make. The folder must exist. Failures: file.disk-full,
  * file.unwritable; `subject` is the target's name unless given.
  */
 export async function writeFileAtomically(
   target: string,
-  content: string | Uint8Array | readonly Uint8Array[],
+  content: string | Uint8Array | (() => Promise<readonly Uint8Array[]>),
   subject = basename(target),
 ): Promise<Outcome<null>> {
   const key = resolve(target);
@@ -181,7 +181,7 @@ export async function writeFileAtomically(
   waiting.set(key, (waiting.get(key) ?? 0) + 1);
   try {
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-    const write = () => replace(target, bytes instanceof Uint8Array ? [bytes] : bytes);
+    const write = async () => replace(target, bytes instanceof Uint8Array ? [bytes] : await bytes());
     const outcome = await inTurn(() => (aroundWrite === null ? write() : aroundWrite(target, write)));
     return outcome.ok ? outcome : failed(outcome.failure.code, { subject: subject.slice(0, 300) });
   } finally {

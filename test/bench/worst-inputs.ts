@@ -13,6 +13,7 @@ export const worstInputs = {
   'open-quotes': '8 MB of quotes that never close',
   apostrophes: '8 MB of cells between single quotes',
   gb18030: '8 MB that look like GB18030',
+  'lead-bytes': '12 MB of the first halves of characters',
   utf16: '8 MB of quotes in UTF-16',
   header: 'a header of 1,000 cells of 9,000 characters',
   'long-cells': '15 cells of 1,000,000 digits in one row',
@@ -83,6 +84,11 @@ function* piecesOf(
       }
       return;
     }
+    case 'lead-bytes':
+      yield 'name,card\n';
+      yield Buffer.alloc(12 * mega, 0x83);
+      yield ',4111111111111111\n';
+      return;
     case 'utf16':
       yield Buffer.from(`\ufeffname,card\n"${'""'.repeat(2 * mega)}",4111111111111111\n`, 'utf16le');
       return;

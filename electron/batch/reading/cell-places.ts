@@ -1,16 +1,18 @@
-import type { ByteSpans } from './table.ts';
+import type { FieldSpans } from './table.ts';
 
 /** From so many bytes on a number takes five. */
 const long = 0xff;
 const quote = 0x22;
+const backslash = 0x5c;
 
 /**
  * Where the cells of some columns stand in the bytes of their rows, so that an export needs not look for them: for each
  * row, and in it for each column in ascending order, how many bytes are between the cell before and this one, and how many
- * it has. Null where a row lacks one of them or has it in quotes: then they are looked for.
+ * it has. Null where a row lacks one of them, has it in another order, or has anything in it but its text as it is (quotes
+ * of delimited rows, escapes and numbers of JSON): then they are looked for.
  */
 export function placesOf(
-  { bytes, rowStarts, firstFields, fieldEnds, hasQuotes }: ByteSpans,
+  { bytes, rowStarts, firstFields, fieldStarts, fieldEnds, forms, hasQuotes }: FieldSpans,
   columns: readonly number[],
 ): Buffer | null {
   const rows = rowStarts.length - 1;
@@ -24,14 +26,21 @@ export function placesOf(
       at = places.writeUInt32LE(number, at);
     }
   };
+  const hasEscapes = forms !== undefined && bytes.includes(backslash);
+  const isPlain = (field: number, start: number, end: number): boolean =>
+    forms === undefined
+      ? !hasQuotes || bytes[start] !== quote
+      : forms[field] === 'text' && !(hasEscapes && bytes.subarray(start, end).includes(backslash));
   let from = rowStarts[0] ?? 0;
   for (let row = 0; row < rows; row++) {
     const first = firstFields[row] ?? 0;
     const found = (firstFields[row + 1] ?? 0) - first;
     for (const column of columns) {
-      const start = column === 0 ? (rowStarts[row] ?? 0) : (fieldEnds[first + column - 1] ?? 0) + 1;
-      if (column >= found || start < from || (hasQuotes && bytes[start] === quote)) return null;
-      const end = fieldEnds[first + column] ?? 0;
+      const field = first + column;
+      const behind = column === 0 ? (rowStarts[row] ?? 0) : (fieldEnds[field - 1] ?? 0) + 1;
+      const start = fieldStarts === undefined ? behind : (fieldStarts[field] ?? 0);
+      const end = fieldEnds[field] ?? 0;
+      if (column >= found || start < from || !isPlain(field, start, end)) return null;
       add(start - from);
       add(end - start);
       from = end;

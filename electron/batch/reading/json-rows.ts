@@ -2,6 +2,7 @@ import { createScanner, type JSONScanner } from 'jsonc-parser';
 import type { Encoding, Layout } from '../../contract/models/batch.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { createCellUnits } from './cell-units.ts';
+import { codecOf } from './encodings.ts';
 import type { CellWriter, FieldForm, FindRowsOptions, RowKind, SpansOfParts } from './row-kind.ts';
 import { scanUnits, twiceAsLong } from './scan-arrays.ts';
 
@@ -45,9 +46,13 @@ function createJsonWriter({ encoding }: { readonly encoding: Encoding }): CellWr
       return units.encode(form === 'text' ? text.slice(1, -1) : text);
     },
     added: null,
+    ...(codecOf(encoding).extendsAscii && { arePlain: (lines: string) => plainLines.test(lines) }),
     canHold: (value) => units.canHold(value),
   };
 }
+
+/** Of what stands between quotes as it is. */
+const plainLines = /^[\n -!#-[\]-~]*$/;
 
 type Extent = Pick<FindRowsOptions, 'isEnd' | 'until' | 'units'>;
 

@@ -276,7 +276,8 @@ function rowsWithQuotes(
   format: Format,
 ): { kind: 'rows-in-cell' | 'single-quotes' | 'escaped-quotes'; rows: number[] }[] {
   const { table } = chunk;
-  const text = table.slice(table.rowStart(0), Math.min(table.rowEnd(table.count - 1), maxNoticed));
+  const from = table.rowStart(0);
+  const text = table.slice(from, Math.min(table.rowEnd(table.count - 1), from + maxNoticed));
   const lineEnd = lineEndOf(format.newline).charCodeAt(0);
   let lines = 0;
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === lineEnd) lines += 1;

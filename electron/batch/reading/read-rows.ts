@@ -6,7 +6,7 @@ import type { Cleartext } from '../../util/cleartext.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
 import { codecOf } from './encodings.ts';
 import type { Newline } from './row-kind.ts';
-import { findFlaws } from './row-flaws.ts';
+import { findFlaws, findFlawsInTurns } from './row-flaws.ts';
 import { findRows } from './row-spans.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import { layoutOf, type KnownRecords } from './layout.ts';
@@ -154,7 +154,8 @@ export async function* readRows(
     const all = new Table({ encoding, bytes, view }, spans, undefined, dialect);
     const table = above === 0 ? all : all.rows(above, spans.count);
     const end = { offset: position.offset + consumed, row: position.row + table.count };
-    const flaws = maxFields === undefined ? findFlaws(table, format.width, format.names) : new Map();
+    const find = isLong ? findFlawsInTurns : findFlaws;
+    const flaws = maxFields === undefined ? await find(table, format.width, format.names) : new Map();
     if (isLong) await yieldToOthers();
     yield done({
       start: position,

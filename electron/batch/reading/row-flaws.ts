@@ -2,6 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { FailureCode } from '../../contract/errors.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import { openCleartext } from '../../util/cleartext.ts';
+import { createTurn } from '../../util/turns.ts';
 import { codecOf } from './encodings.ts';
 import type { ByteSpans, RowsText, Table } from './table.ts';
 
@@ -12,15 +13,37 @@ const cleanPart = 64 * 1024;
  * Rows that are kept as they are and not sent, by their number. `width`: fields a row should have. The table has all fields of
  * its rows.
  */
-export function findFlaws(
+export function findFlaws(...asked: Parameters<typeof lookForFlaws>): Map<number, FailureCode> {
+  const looking = lookForFlaws(...asked);
+  for (;;) {
+    const step = looking.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same of long rows: others have their turns meanwhile. */
+export async function findFlawsInTurns(
+  ...asked: Parameters<typeof lookForFlaws>
+): Promise<Map<number, FailureCode>> {
+  const looking = lookForFlaws(...asked);
+  const turn = createTurn();
+  for (;;) {
+    const step = looking.next();
+    if (step.done === true) return step.value;
+    if (turn.isOver()) await turn.next();
+  }
+}
+
+/** Stops between the parts that are decoded. */
+function* lookForFlaws(
   table: Table,
   width: number,
   names: readonly string[] | null,
-): Map<number, FailureCode> {
+): Generator<undefined, Map<number, FailureCode>> {
   const flaws = new Map<number, FailureCode>();
   const text = table.rowsText;
   const { encoding, bytes, view, kind } = text;
-  const isAllClean = isClean(text, 0, bytes.length);
+  const isAllClean = yield* isClean(text, 0, bytes.length);
   const hasNul = view.includes('\0');
   const firstName = names?.[0];
   const spans = text.isAscii && !hasNul && kind.values === 'whole' ? table.byteSpans : null;
@@ -38,7 +61,7 @@ export function findFlaws(
     if (found === 0) continue;
     if (escapeAt < start) escapeAt = indexOrInfinity(view.indexOf('\\', start));
     if (table.isBroken(row)) flaw = kind.brokenCode;
-    else if (!isAllClean && !isClean(text, start, end)) flaw = 'row.bad-encoding';
+    else if (!isAllClean && !(yield* isClean(text, start, end))) flaw = 'row.bad-encoding';
     else if (looksAtValues || escapeAt < end || (mayBeEscaped && end - start > tableLimits.field))
       flaw = flawOfValues(table, row);
     else if (kind.values !== 'whole') continue;
@@ -101,7 +124,7 @@ function flawOfValues(table: Table, row: number): FailureCode | null {
   return null;
 }
 
-function isClean(text: RowsText, from: number, to: number): boolean {
+function* isClean(text: RowsText, from: number, to: number): Generator<undefined, boolean> {
   if (text.isAscii) return true;
   const codec = codecOf(text.encoding);
   if (codec.isComplete) return true;
@@ -116,6 +139,7 @@ function isClean(text: RowsText, from: number, to: number): boolean {
     const length = part.length - (isLast ? 0 : codec.cutCharacter(part));
     if (!codec.decode(part.subarray(0, length)).clean) return false;
     at += length;
+    yield;
   }
   return true;
 }

@@ -72,8 +72,8 @@ export interface CellWriter {
     value: string,
   ): string | null;
   /**
-   * Whether each line of some bytes (latin1) may stand as it is in any cell without quotes: in ASCII, and not empty. Absent where
-   * none may.
+   * Whether each line of some bytes (latin1) may stand as it is in any cell whose place is known (see `placesOf`): in ASCII,
+   * and not empty. Absent where none may.
    */
   readonly arePlain?: (lines: string) => boolean;
   /** A cell that the row did not have. Null: rows have no room for any, and an export with some is refused before. */

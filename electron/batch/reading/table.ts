@@ -38,6 +38,9 @@ export interface ByteSpans {
   readonly hasBroken: boolean;
 }
 
+/** Where fields stand in bytes of which those below 0x80 are ASCII, and what is no part of a field stands between them. */
+export interface FieldSpans extends Omit<ByteSpans, 'hasBroken'>, Pick<RowSpans, 'fieldStarts' | 'forms'> {}
+
 /** Delimited rows as the bytes that they are, for who takes them apart on the way; the last one may lack its line end. */
 export interface DelimitedBytes {
   readonly bytes: Buffer;
@@ -68,6 +71,10 @@ const minLooked = 1_024;
 const maxLookedOfRow = 512 * 1024;
 /** Of a blank and a sign that no card, SSN or address has. */
 const cutMark = ' …';
+
+/** Not within a character of two units. */
+const cutText = (text: string, most: number): string =>
+  text.slice(0, most).replace(/[\ud800-\udbff]$/, '') + cutMark;
 
 type Dialect = Layout & Pick<FindRowsOptions, 'newline'>;
 
@@ -174,8 +181,19 @@ export class Table {
 
   /** For who goes through many cells without a call for each; null where they don't stand so. */
   get byteSpans(): ByteSpans | null {
-    const { fieldStarts, rowStarts, firstFields, fieldEnds, hasQuotes, broken } = this.#spans;
-    if (fieldStarts !== undefined || this.#unit === 2 || !codecOf(this.encoding).extendsAscii) return null;
+    const { fieldStarts, broken } = this.#spans;
+    const spans = fieldStarts === undefined ? this.#fieldSpans() : null;
+    return spans === null ? null : { ...spans, hasBroken: broken.size > 0 };
+  }
+
+  /** The same with what may stand between them; null where a value is cut out of its bytes, or filled up there. */
+  get fieldSpans(): FieldSpans | null {
+    return this.#spans.kind.values === 'cut' ? null : this.#fieldSpans();
+  }
+
+  #fieldSpans(): FieldSpans | null {
+    const { fieldStarts, rowStarts, firstFields, fieldEnds, forms, hasQuotes } = this.#spans;
+    if (this.#unit === 2 || !codecOf(this.encoding).extendsAscii) return null;
     const [from, to] = [this.#skipped, this.#skipped + this.count + 1];
     return {
       bytes: this.#bytes,
@@ -183,7 +201,8 @@ export class Table {
       firstFields: firstFields.subarray(from, to),
       fieldEnds,
       hasQuotes,
-      hasBroken: broken.size > 0,
+      ...(fieldStarts && { fieldStarts }),
+      ...(forms && { forms }),
     };
   }
 
@@ -271,13 +290,13 @@ export class Table {
     const most = Math.max(minLooked, Math.min(maxLooked, maxLookedOfRow / this.#found(row)));
     if (length <= most) return this.#value(row, column);
     const form = this.#spans.fieldStarts === undefined ? this.form(row, column) : null;
-    if (form === 'text') return this.#decode(start, start + most) + cutMark;
+    if (form === 'text') return this.#decodeBeginning(start, start + most) + cutMark;
     // The opening quote, and each quote twice.
     const end = start + 1 + 2 * most;
     if (form === 'quoted' && this.#view.lastIndexOf('"', start + length - 1) > end)
-      return readOpenQuotes(this.#decode(start, end)).slice(0, most) + cutMark;
+      return cutText(readOpenQuotes(this.#decodeBeginning(start, end)), most);
     const text = this.#value(row, column);
-    return text.length > most ? text.slice(0, most) + cutMark : text;
+    return text.length > most ? cutText(text, most) : text;
   }
 
   /** What a field is: see `FieldForm`. */
@@ -444,6 +463,12 @@ export class Table {
   tailOf(row: number): Buffer {
     const units = Math.floor(this.#bytes.length / this.#unit);
     return this.#bytes.subarray(this.rowEnd(row) > units ? units * this.#unit : this.#bytes.length);
+  }
+
+  /** Without the character that the end is in. */
+  #decodeBeginning(from: number, to: number): string {
+    const bytes = this.#bytes.subarray(from * this.#unit, to * this.#unit);
+    return this.#decode(from, to - codecOf(this.encoding).cutCharacter(bytes) / this.#unit);
   }
 
   #decode(from: number, to: number): string {

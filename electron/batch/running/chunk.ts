@@ -228,7 +228,7 @@ function beginText(
 }
 
 function placesIn({ table, above, flaws }: Chunk, columns: readonly ColumnWork[]): Buffer | null {
-  const spans = above === null && flaws.size === 0 && columns.every(replacesCells) ? table.byteSpans : null;
+  const spans = above === null && flaws.size === 0 && columns.every(replacesCells) ? table.fieldSpans : null;
   const inOrder = columns.map(({ plan }) => plan.column).sort((one, other) => one - other);
   return spans === null ? null : placesOf(spans, inOrder);
 }

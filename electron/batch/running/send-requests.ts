@@ -68,6 +68,12 @@ export interface RequestSenderOptions {
   readonly outages: number;
 }
 
+/** Values that failed, each as one of its own, if the rest of their request ends. */
+interface Aside {
+  readonly slots: readonly Slot[];
+  readonly failure: Failure;
+}
+
 /** Keeps a bounded number of requests in flight. A failure of a whole request fails its rows or stops the run. */
 export function createRequestSender(options: RequestSenderOptions): RequestSender {
   const { client, maxInFlight, context } = options;
@@ -84,7 +90,11 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
   let whenIdle: (() => void)[] = [];
 
   /** Null when every slot has its state; otherwise why the run must stop. */
-  async function sendSlots(request: BatchRequest, slots: readonly Slot[]): Promise<Failure | null> {
+  async function sendSlots(
+    request: BatchRequest,
+    slots: readonly Slot[],
+    aside: Aside[],
+  ): Promise<Failure | null> {
     const { call } = request;
     const answeredBefore = answered;
     const { announced } = request;
@@ -112,13 +122,15 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     if (isServerError(failure) && answered === 0) unanswered += 1;
     const isHopeless = isServerError(failure) && answered === 0 && unanswered >= maxUnanswered;
     if (failure.code === 'service.refused' || (isDivisible && (slots.length === 1 || isHopeless)))
-      return setAside(request, slots, failure);
+      return setAside({ slots, failure }, aside);
     if (isDivisible) {
       const half = Math.ceil(slots.length / 2);
       for (const part of [slots.slice(0, half), slots.slice(half)]) {
         if (stopped !== null) return stopped;
         const mustSend = answered > 0 || unanswered < maxUnanswered;
-        const stop = mustSend ? await sendSlots(request, part) : setAside(request, part, failure);
+        const stop = mustSend
+          ? await sendSlots(request, part, aside)
+          : setAside({ slots: part, failure }, aside);
         if (stop !== null) return stop;
       }
       return null;
@@ -126,13 +138,11 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     return failure;
   }
 
-  /** They have failed, each as a value of its own. Null, or why the run must stop. */
-  function setAside(request: BatchRequest, slots: readonly Slot[], failure: Failure): Failure | null {
-    refusals += slots.length;
-    if (refusals >= maxRefusals) return failure;
-    failSlots(slots, failure);
-    if (request.requestId === '') request.requestId = failure.requestId ?? '';
-    options.onAnswered?.(request, slots);
+  /** Null, or why the run must stop. */
+  function setAside(one: Aside, aside: Aside[]): Failure | null {
+    refusals += one.slots.length;
+    if (refusals >= maxRefusals) return one.failure;
+    aside.push(one);
     return null;
   }
 
@@ -147,7 +157,14 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
   }
 
   async function run(request: BatchRequest): Promise<void> {
-    const stop = await sendSlots(request, request.slots);
+    const aside: Aside[] = [];
+    const stop = await sendSlots(request, request.slots, aside);
+    // Where the run stops nobody knows whether these values were the reason: they are sent again.
+    for (const { slots, failure } of stop === null ? aside : []) {
+      failSlots(slots, failure);
+      if (request.requestId === '') request.requestId = failure.requestId ?? '';
+      options.onAnswered?.(request, slots);
+    }
     running -= 1;
     if (stop !== null && stopped === null) stopQueue(stop);
     request.settle(stop);

@@ -271,7 +271,7 @@ export async function writeSpec(
   const cleartext = piecesOf(jsonTexts(jobSpec.parse(spec)));
   const encrypted = createRecordCipher(masterKey, jobId).encryptParts(cleartext, specContext);
   // The names of columns may be some megabytes.
-  return writeContent(folder, 'job.json', await madeInTurns(piecesOf(specTexts(jobId, encrypted))));
+  return writeContent(folder, 'job.json', () => madeInTurns(piecesOf(specTexts(jobId, encrypted))));
 }
 
 function* specTexts(jobId: string, encrypted: Iterable<Buffer>): Generator<string> {
@@ -285,7 +285,7 @@ function* specTexts(jobId: string, encrypted: Iterable<Buffer>): Generator<strin
 async function writeContent(
   folder: string,
   name: string,
-  content: string | readonly Uint8Array[],
+  content: Parameters<typeof writeFileAtomically>[1],
 ): Promise<Outcome<null>> {
   const written = await writeFileAtomically(join(folder, name), content);
   // Without the file's name as subject: it means nothing to a person.

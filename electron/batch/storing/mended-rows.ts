@@ -108,7 +108,7 @@ export async function writeMendedRows(
   };
   // As they are now: they may be some megabytes, and others mend rows meanwhile.
   const cleartext = piecesOf([`${JSON.stringify(head)}\n`, ...rows.values()]);
-  const record = await madeInTurns(piecesOf(cipher.encryptParts(cleartext, fileName)));
+  const record = () => madeInTurns(piecesOf(cipher.encryptParts(cleartext, fileName)));
   const written = await writeFileAtomically(join(folder, fileName), record);
   return written.ok ? written : failed(written.failure.code);
 }

@@ -16,6 +16,15 @@ import {
   valueOf,
 } from './support.ts';
 
+test('writes of a small file come in the order they were asked for, however long a content takes to make', async () => {
+  const target = path.join(tempFolder(), 'spec');
+  const made = Promise.withResolvers<readonly Uint8Array[]>();
+  const writes = [writeFileAtomically(target, () => made.promise), writeFileAtomically(target, 'later')];
+  made.resolve([Buffer.from('ear'), Buffer.from('lier')]);
+  for (const written of await Promise.all(writes)) valueOf(written);
+  expect(fs.readFileSync(target, 'utf8')).toBe('later');
+});
+
 describe('an atomic file', () => {
   test('is on the disk for good before it has its name, and its name before it says so', async () => {
     const target = path.join(tempFolder(), 'out.csv');

@@ -28,6 +28,29 @@ const format: Format = {
   width,
 };
 
+/** How rows are written, of what stands in their cells. */
+interface Form {
+  readonly format: Format;
+  readonly textOf: (lines: Case['lines']) => string;
+}
+const delimited: Form = {
+  format,
+  textOf: (lines) => lines.map((cells) => `${cells.join(',')}\r\n`).join(''),
+};
+const names = ['a', 'b', 'c'];
+const json = (rows: 'lines' | 'array'): Form => ({
+  format: { ...format, newline: '\n', names, json: { rows, pointers: names.map((name) => `/${name}`) } },
+  textOf(lines) {
+    const objects = lines.map((cells) => {
+      const members = cells.map((cell, column) => (cell === '' ? '' : `"${names[column]}":${cell}`));
+      // Members in another order are the same row.
+      const inOrder = cells[0]?.includes('z') === true ? members.toReversed() : members;
+      return `{${inOrder.filter((member) => member !== '').join(',')}}`;
+    });
+    return rows === 'lines' ? objects.join('\n') : `[${objects.join(',\n')}]`;
+  },
+});
+
 const workOn = (column: number): ColumnWork => ({
   plan: {
     column,
@@ -69,6 +92,34 @@ const result = fc.oneof(
   },
 );
 
+const jsonCell = fc.oneof(
+  { weight: 6, arbitrary: plain.map((text) => `"${text}"`) },
+  long.map((text) => `"${text}"`),
+  fc.constantFrom(
+    '""',
+    '"é"',
+    '"\\u0041"',
+    '"a\\"b"',
+    '"\\\\"',
+    '1',
+    'null',
+    'true',
+    '{"d":"x"}',
+    '["x"]',
+    'x',
+    '',
+  ),
+);
+const jsonLine = fc.array(jsonCell, { minLength: width, maxLength: width });
+const plainJsonLine = fc.array(
+  plain.map((text) => `"${text}"`),
+  { minLength: width, maxLength: width },
+);
+const jsonResult = fc.oneof(
+  { weight: 12, arbitrary: plain },
+  fc.constantFrom('', '"', '\\', '\\u0041', 'a\nb', 'a\rb', 'a\tb', '\x7f', 'é', '\ud800', '{', 'A'),
+);
+
 interface Case {
   readonly lines: readonly (readonly string[])[];
   readonly columns: readonly number[];
@@ -91,8 +142,9 @@ async function exported(
     source,
     readCopied: source.read,
   }),
+  { format, textOf }: Form = delimited,
 ): Promise<{ bytes: string; values: number; isPlaced: boolean }> {
-  const bytes = Buffer.from(lines.map((cells) => `${cells.join(',')}\r\n`).join(''));
+  const bytes = Buffer.from(textOf(lines));
   const source = {
     identity: { size: bytes.length, modifiedMs: 0 },
     read: (offset: number, length: number) => Promise.resolve(done(bytes.subarray(offset, offset + length))),
@@ -111,7 +163,7 @@ async function exported(
     if (!read.ok) throw new Error(read.failure.code);
     const { table, flaws, start, end, crc } = read.value;
     const states = Array.from({ length: table.count }, (_, row) => (flaws.has(row) ? 'f' : 'o')).join('');
-    const found = table.byteSpans && flaws.size === 0 ? placesOf(table.byteSpans, columns) : null;
+    const found = table.fieldSpans && flaws.size === 0 ? placesOf(table.fieldSpans, columns) : null;
     const results: ChunkResults = {
       states,
       flaws: Object.fromEntries(flaws),
@@ -155,6 +207,44 @@ describe('an export that puts results where cells stand', () => {
       ),
       { numRuns: 600 },
     );
+  });
+
+  it.each(['lines', 'array'] as const)('does so in JSON as well, of %s', async (rows) => {
+    const placed = { count: 0 };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          rowsOf(jsonLine, jsonResult),
+          rowsOf(plainJsonLine, jsonResult),
+          rowsOf(plainJsonLine, plain),
+        ),
+        async (one) => {
+          const { isPlaced, ...spliced } = await exported(one, true, undefined, json(rows));
+          const { isPlaced: _, ...searched } = await exported(one, false, undefined, json(rows));
+          expect(spliced).toEqual(searched);
+          if (isPlaced) placed.count += 1;
+        },
+      ),
+      { numRuns: 600 },
+    );
+    expect(placed.count).toBeGreaterThan(100);
+  });
+
+  it('knows the places of texts in JSON, beside escapes and numbers in others', async () => {
+    const lines = [
+      ['"\\u0041"', '"4111"', '1'],
+      ['"b"', '"4222"', '"c"'],
+    ];
+    const one = { lines, columns: [1], results: Array.from({ length: 24 }, (_, n) => `v${n}`) };
+    expect(await exported(one, true, undefined, json('lines'))).toEqual({
+      bytes: '{"a":"\\u0041","b":"v1","c":1}\n{"a":"b","b":"v4","c":"c"}',
+      values: 2,
+      isPlaced: true,
+    });
+    for (const column of [0, 2])
+      expect((await exported({ ...one, columns: [column] }, true, undefined, json('lines'))).isPlaced).toBe(
+        false,
+      );
   });
 
   it('knows the places of cells without quotes, beside others that have some', async () => {

@@ -128,6 +128,12 @@ describe('quotes of other programs', () => {
     expect(found.map((one) => one.row)[0]).toBe(row);
   });
 
+  it('are said below a long row above the table', async () => {
+    const content = `${'n'.repeat(300_000)}\n${rows((row) => `'Ann ${row}';'t${row}'`)}`;
+    const shown = await previewOf(content, { headerRow: 2, delimiter: ';' });
+    expect(kindsOf(shown)).toContain('single-quotes');
+  });
+
   it.each([
     ['names with an apostrophe', rows((row) => `'t Hooft;O'Brien ${row}`)],
     ['a name between two', rows((row) => (row === 2 ? `'Ann';t2` : `a;t${row}`))],

@@ -63,6 +63,29 @@ it.each(['shift_jis', 'gb18030', 'utf-16be'] as const)(
   },
 );
 
+it.each(['日', '💳', 'é', '"日'])(
+  'cuts the beginning of a long cell of %s between two characters',
+  (character) => {
+    const options = { delimiter: ',', newline: '\n', isEnd: true, isFull: true, until: Infinity } as const;
+    for (const encoding of ['utf-8', 'utf-16le', 'gb18030'] as const) {
+      const codec = codecOf(encoding);
+      for (const first of ['', 'x', 'xx', 'xxx']) {
+        const cell = first + character.repeat(20_000);
+        for (const line of [`${cell},b\n`, `"${cell.replaceAll('"', '""')}",b\n`]) {
+          const encoded = codec.encode(line);
+          if (!encoded.ok) throw new Error(encoding);
+          const view = codec.view(encoded.bytes);
+          const table = new Table({ encoding, bytes: encoded.bytes, view }, findRows(view, options));
+          const shown = openCleartext(table.beginning(0, 0));
+          expect(shown.endsWith(' …')).toBe(true);
+          expect(cell.startsWith(shown.slice(0, -2))).toBe(true);
+          expect(shown.isWellFormed()).toBe(true);
+        }
+      }
+    }
+  },
+);
+
 it('cuts the beginning of a long quoted cell as that of another, and shows no quote twice', () => {
   const cell = `4111 "${'"x'.repeat(40_000)}`;
   const tables = [`"${cell.replaceAll('"', '""')}",b\n`, `"short"${' '.repeat(30_000)},b\n`].map((line) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codecOf } from '../../../../electron/batch/reading/encodings.ts';
-import { findFlaws } from '../../../../electron/batch/reading/row-flaws.ts';
+import { findFlaws, findFlawsInTurns } from '../../../../electron/batch/reading/row-flaws.ts';
 import { findRows } from '../../../../electron/batch/reading/row-spans.ts';
 import { Table } from '../../../../electron/batch/reading/table.ts';
 import type { Encoding, Layout } from '../../../../electron/contract/models/batch.ts';
@@ -124,6 +124,21 @@ describe('rows that are kept as they are', () => {
       [6, 'row.bad-encoding'],
       [7, 'row.field-too-long'],
     ]);
+  });
+
+  it('are found while others have their turn, where a row is long', async () => {
+    const bytes = Buffer.concat([Buffer.alloc(8_000_000, 0x83), Buffer.from(',tok\n')]);
+    const view = codecOf('shift_jis').view(bytes);
+    const extent = { newline: '\n', isEnd: true, isFull: true, until: Infinity } as const;
+    const table = new Table({ encoding: 'shift_jis', bytes, view }, findRows(view, { ...plain, ...extent }));
+    const looked = { isOver: false, turns: 0 };
+    const finding = findFlawsInTurns(table, 2, names).finally(() => (looked.isOver = true));
+    while (!looked.isOver) {
+      await new Promise((resolve) => setImmediate(resolve));
+      looked.turns += 1;
+    }
+    expect(await finding).toEqual(findFlaws(table, 2, names));
+    expect(looked.turns).toBeGreaterThan(2);
   });
 
   it('have bytes that are no characters, of whatever encoding', () => {

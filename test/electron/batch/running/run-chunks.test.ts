@@ -69,6 +69,8 @@ interface Life {
   readonly work?: readonly ColumnWork[];
   /** Requests that are refused whole, and halved for it. */
   readonly refuses?: (values: readonly string[]) => boolean;
+  /** Values of a request, at most. */
+  readonly size?: number;
   /** Nothing more is sent once so many requests were answered. */
   readonly stopsAfter?: number;
   /** Which of the answers that are due come in a turn, and in which order. */
@@ -124,7 +126,7 @@ async function live(rows: readonly string[], life: Life): Promise<Lived> {
     columns: life.work ?? Array.from({ length: columns }, (_, column) => workOf(column)),
     client: {
       batch,
-      batchSize,
+      batchSize: life.size ?? batchSize,
       rules: { valueLength: 100, expressions: 'RE2', randomTokens: false },
       announce: () => ({
         sent: true,
@@ -184,6 +186,12 @@ it('writes each chunk that is answered, also where its request is halved and the
   const { sent, written } = await live(tokens(10), { rowsPerChunk: 1, refuses, stopsAfter: 1 });
   expect(sent.slice(10)).toEqual(tokens(5));
   expect(written).toBe(5);
+});
+
+it('writes no value as failed of a request after which it stops: they may all be well', async () => {
+  const life = { rowsPerChunk: 1, refuses: () => true, size: 30, stopsAfter: 1 };
+  const { written } = await live(tokens(60), life);
+  expect(written).toBe(0);
 });
 
 it('sends again no more than may be under way, however often it is killed', async () => {
