@@ -1,8 +1,11 @@
 import { longestTurn } from '../support/longest-turn.ts';
 import { cpuMs, type Figure } from './figures.ts';
 
-/** The event loop is not kept longer than that from a call of the window. */
-const maxTurnMs = 25;
+/**
+ * The event loop is not kept longer than that from a call of the window. Most turns take 10 to 25; the longest of a step that
+ * is measured once has no median, and memory that is touched for the first time may add 20.
+ */
+const maxTurnMs = 50;
 
 export interface Timed {
   readonly ms: number;
