@@ -167,8 +167,8 @@ const waiting = new Map<string, number>();
 
 /**
  * Replaces a file by the given content, or leaves it as it was, whatever happens in between; on the disk for good when
- * it answers. Writes to one target wait for each other, also where a content takes a while to make. The folder must exist. Failures: file.disk-full,
- * file.unwritable; `subject` is the target's name unless given.
+ * it answers. Writes to one target wait for each other, also where a content takes a while to make. The folder must exist.
+ * Failures: file.disk-full, file.unwritable; `subject` is the target's name unless given.
  */
 export async function writeFileAtomically(
   target: string,
