@@ -1,9 +1,9 @@
-import { createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { maxComparedFiles } from '../../contract/compared-limits.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { EncryptedFileWriter } from '../../storage/encrypted-file.ts';
 import { yieldToOthers } from '../../util/turns.ts';
+import { hashBytes, ValueHashes } from './value-hashes.ts';
 
 /** The bit of a row whose value its own file has more than once. The bits below say which files have it. */
 export const repeatedBit = 1 << maxComparedFiles;
@@ -25,19 +25,17 @@ export interface ValueGroups {
   readonly ofRows: readonly Uint16Array[];
 }
 
-/** Sixteen bytes of hash, the row, the file; twenty-four bytes keep all of them aligned. */
-const recordBytes = 24;
+/** The hash, the row, the file; twenty-four bytes keep all of them aligned. */
+const recordBytes = hashBytes + 8;
 const recordWords = recordBytes / 4;
 const partitionCount = 64;
 const blockBytes = recordBytes * 2_048;
 
-/**
- * Keyed hashes of values, in partitions of one file, so that memory is bounded by the values of one partition. The key is made
- * here and never stored: once the comparison has ended, nobody can make such a hash of a guess. Two values have the same 128
- * bits of HMAC-SHA256 by a chance that does not occur.
- */
+/** Keyed hashes of values, in partitions of one file, so that memory is bounded by the values of one partition. */
 export class ValueRecords {
-  readonly #key: KeyObject = createSecretKey(randomBytes(32));
+  readonly #hashes = new ValueHashes();
+  /** Of each value that has no hash yet the row and the file. */
+  #places: number[] = [];
   readonly #open = Array.from({ length: partitionCount }, () => ({ bytes: Buffer.alloc(0), used: 0 }));
   /** Where blocks of a partition begin, and how long they are. */
   readonly #blocks: { readonly offset: number; readonly length: number }[][] = Array.from(
@@ -54,20 +52,32 @@ export class ValueRecords {
 
   /** `row` counts from 1. */
   add(file: number, row: number, value: string): void {
-    const hash = createHmac('sha256', this.#key).update(value).digest();
-    const partition = (hash[16] ?? 0) % partitionCount;
-    const open = this.#open[partition];
-    if (open === undefined) return;
-    if (open.used === open.bytes.length) {
-      if (open.used > 0) this.#full.push({ partition, bytes: open.bytes });
-      // What was given to the file is not written over.
-      open.bytes = Buffer.allocUnsafeSlow(blockBytes);
-      open.used = 0;
+    this.#hashes.add(value);
+    this.#places.push(row, file);
+    if (this.#hashes.isFull) this.#store();
+  }
+
+  #store(): void {
+    const hashes = this.#hashes.take();
+    const places = this.#places;
+    this.#places = [];
+    for (let start = 0, at = 0; start < hashes.length; start += hashBytes, at += 2) {
+      const end = start + hashBytes;
+      // Slots go by the first word of a hash.
+      const partition = (hashes[end - 1] ?? 0) % partitionCount;
+      const open = this.#open[partition];
+      if (open === undefined) continue;
+      if (open.used === open.bytes.length) {
+        if (open.used > 0) this.#full.push({ partition, bytes: open.bytes });
+        // What was given to the file is not written over.
+        open.bytes = Buffer.allocUnsafeSlow(blockBytes);
+        open.used = 0;
+      }
+      hashes.copy(open.bytes, open.used, start, end);
+      open.bytes.writeUInt32LE(places[at] ?? 0, open.used + hashBytes);
+      open.bytes.writeUInt32LE(places[at + 1] ?? 0, open.used + hashBytes + 4);
+      open.used += recordBytes;
     }
-    hash.copy(open.bytes, open.used, 0, 16);
-    open.bytes.writeUInt32LE(row, open.used + 16);
-    open.bytes.writeUInt32LE(file, open.used + 20);
-    open.used += recordBytes;
   }
 
   /** Writes blocks that are full. Failures: those of the file. */
@@ -85,6 +95,7 @@ export class ValueRecords {
 
   /** Writes the rest. */
   async end(): Promise<Outcome<null>> {
+    this.#store();
     for (const [partition, { bytes, used }] of this.#open.entries())
       if (used > 0) this.#full.push({ partition, bytes: bytes.subarray(0, used) });
     return this.flush();

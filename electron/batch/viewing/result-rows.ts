@@ -4,12 +4,13 @@ import type { ResultRow, RowFilter, RowsPage } from '../../contract/models/rows.
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { givenBy } from '../../contract/operations.ts';
 import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { freeMemory } from '../../util/free-memory.ts';
 import { maskAgain, maskReason } from '../../masking/masking.ts';
 import { hideFlawed } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
-import { asCode, codeOfRow, rowStates, stateOf, type ChunkResults } from '../storing/results.ts';
+import { asCode, codeOfRow, rowStates, stateOf, valueAt, type ChunkResults } from '../storing/results.ts';
 import type { ColumnWork, InsideWork } from '../planning/column-work.ts';
 import { inputMask, showInput, showResult, type MaskedColumns } from '../planning/plan.ts';
 
@@ -120,7 +121,7 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
   const answers = work === null ? undefined : results.columns[work.index];
   const letter = answers?.states[index];
   if (work !== null && letter === rowStates.ok) {
-    const result = answers?.values[index];
+    const result = valueAt(answers, index);
     if (result === undefined) return { text: '', state: 'ok' };
     const isAgain = givenBy(work.operation) === 'mask' && maskAgain(result, work.kind).again;
     return { text: clip(showResult(result, work)), state: 'ok', ...(isAgain && { maskedAgain: true }) };
@@ -136,7 +137,7 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
   return {
     text,
     state: 'failed',
-    code: asCode(answers?.values[index] ?? ''),
+    code: asCode(valueAt(answers, index)),
     // The service may repeat the value.
     ...(reason !== undefined && {
       reason: clip(
@@ -175,7 +176,7 @@ export function showRow(
   const shown = columns?.filter((column) => column < length) ?? Array.from({ length }, (_, column) => column);
   for (const column of shown)
     noteCleartext(chunk.table.beginning(index, isFlawed ? column : sourceOf(view, column)));
-  for (const { values } of results.columns) noteCleartext(values[index] ?? cleartext(''));
+  for (const column of results.columns) noteCleartext(valueAt(column, index) ?? cleartext(''));
   return {
     row: chunk.start.row + index,
     state: stateOf(results.states[index]),
@@ -211,6 +212,12 @@ export interface PageOptions {
 /** For a few rows of a chunk: their fields are found one row after the other, when they are asked for. */
 export const fewRows: Needed = { withResults: true, columns: 0 };
 
+/** Once its rows are shown. V8 looks at all that the app has where it is to find such memory itself. */
+export function freeChunk({ chunk, results }: LoadedChunk): void {
+  chunk.table.free();
+  if (results.memory !== undefined) freeMemory(results.memory);
+}
+
 /** Loads only the chunks that have rows of the page. Failures: those of `load`. */
 export async function pageOf(
   {
@@ -236,6 +243,7 @@ export async function pageOf(
         if (position >= from) rows.push(showRow(loaded.value, i, view, columns));
         position += 1;
       }
+      freeChunk(loaded.value);
     }
     before += here;
     if (rows.length >= count) break;

@@ -15,7 +15,7 @@ import { findInRow, textTest } from './row-conditions.ts';
 import type { JobRows } from './look-at-rows.ts';
 import { buildList, findAll, type RowList } from './row-list.ts';
 import { profileColumn } from './column-profile.ts';
-import { countRows, fewRows, pageOf, showRow } from './result-rows.ts';
+import { countRows, fewRows, freeChunk, pageOf, showRow } from './result-rows.ts';
 
 type Query = Omit<RowsQuery, 'jobId'>;
 
@@ -265,6 +265,7 @@ async function loadRows(
       if (!loaded.ok) return loaded;
       const { start } = loaded.value.chunk;
       for (const row of numbers) shown.set(row, showRow(loaded.value, row - start.row, rows.view, columns));
+      freeChunk(loaded.value);
       return loaded;
     });
     for (const loaded of await Promise.all(loads)) if (!loaded.ok) return loaded;

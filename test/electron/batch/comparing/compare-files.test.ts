@@ -68,8 +68,12 @@ function countOf(files: readonly (readonly string[])[]) {
 const sorted = (groups: Comparison['groups']) =>
   [...groups].sort((a, b) => a.files.join().localeCompare(b.files.join()));
 
+/** Some are longer than what is hashed as one block. */
 const tokensOf = (count: number, seed: number): string[] =>
-  Array.from({ length: count }, (_, n) => (n % 50 === 0 ? '' : `tok-${((n * seed) % 7_001).toString(36)}`));
+  Array.from({ length: count }, (_, n) => {
+    const value = (n * seed) % 7_001;
+    return n % 50 === 0 ? '' : `tok-${value.toString(36)}${value % 3 === 0 ? '-of-a-longer-value' : ''}`;
+  });
 
 const allRows = { group: null, file: null, repeated: false };
 
