@@ -16,13 +16,13 @@ const filler = 0xff;
 export class ValueHashes {
   readonly #longKey = createSecretKey(randomBytes(32));
   readonly #cipher = createCipheriv('aes-256-ecb', randomBytes(32), null).setAutoPadding(false);
-  /** A text of sixteen characters has up to three times as many bytes, and is found to be long once it is written. */
-  readonly #blocks = Buffer.allocUnsafeSlow(hashBytes * (valuesAtOnce + 2));
+  readonly #blocks = Buffer.allocUnsafeSlow(hashBytes * (valuesAtOnce + 1));
   #count = 0;
 
   add(value: string): void {
     const start = this.#count * hashBytes;
-    const length = value.length > hashBytes ? Infinity : this.#blocks.write(value, start);
+    // No character has more than four bytes, and none is written in part: of a longer value more than a block is.
+    const length = this.#blocks.write(value, start, hashBytes + 4);
     if (length <= hashBytes) this.#blocks.fill(filler, start + length, start + hashBytes);
     else createHmac('sha256', this.#longKey).update(value).digest().copy(this.#blocks, start, 0, hashBytes);
     this.#count += 1;

@@ -34,6 +34,14 @@ it('two values have the same hash where their text is the same, of any length', 
   );
 });
 
+it('a value is not the one that it begins like, at any length', () => {
+  const beginnings = ['4', 'é', '€', '😀', '\0', 'ÿ'].flatMap((unit) =>
+    Array.from({ length: 22 }, (_, n) => [unit.repeat(n + 1), `${'4'.repeat(n)}${unit}`]).flat(),
+  );
+  const some = [...new Set(beginnings)];
+  expect(new Set(hash(some)).size).toBe(some.length);
+});
+
 it('more values than are hashed together have theirs in their order, whatever stood there before', () => {
   const many = Array.from({ length: 5_000 }, (_, n) =>
     n % 7 === 0 ? `${n}`.padStart(30, '0') : `${n % 999}`,
