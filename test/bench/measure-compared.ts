@@ -63,7 +63,7 @@ export const measureCompared: Measure = (folder) =>
           name: `2 × ${rows.toLocaleString('en')} rows compared and written`,
           value: found.ms / 1_000,
           unit: 's',
-          ...(isBar && { bar: '<= 15 s', holds: found.ms <= 15_000 }),
+          ...(isBar && { bar: '<= 10 s', holds: found.ms <= 10_000 }),
         },
         {
           name: 'the same, peak memory',
