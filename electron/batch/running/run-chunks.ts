@@ -261,19 +261,28 @@ export function runChunks(run: RunOptions): RunControl {
     });
   }
 
-  async function runToEnd(): Promise<Failure | null> {
-    const committing = commitInOrder();
+  async function readAll(): Promise<Failure | null> {
     const recallFailure = await recallAnswers();
     const sendsCanary = recallFailure === null && run.canary && !mustStop();
     const canaryFailure = sendsCanary ? await sendCanary(run.canary) : recallFailure;
-    const readFailure = canaryFailure ?? (mustStop() ? null : await readChunks());
-    allRead = true;
-    flushAll();
-    committerSignal.notify();
-    await committing;
-    await sender.idle();
-    await run.settle?.();
-    while (unsyncedChunks > 0) await committerSignal.wait();
+    return canaryFailure ?? (mustStop() ? null : await readChunks());
+  }
+
+  async function runToEnd(): Promise<Failure | null> {
+    const committing = commitInOrder();
+    let readFailure: Failure | null;
+    try {
+      readFailure = await readAll();
+    } finally {
+      // Also where reading throws: who is told that a run has ended closes what it writes to.
+      allRead = true;
+      flushAll();
+      committerSignal.notify();
+      await committing;
+      await sender.idle();
+      await run.settle?.();
+      while (unsyncedChunks > 0) await committerSignal.wait();
+    }
     return commitFailure ?? readFailure ?? sender.stopped ?? stopReason;
   }
 

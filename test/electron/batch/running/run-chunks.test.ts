@@ -44,9 +44,11 @@ async function* chunksOf(
   rows: readonly string[],
   rowsPerChunk: number,
   turnsBetween: number,
+  throwsAt: number | undefined,
 ): AsyncGenerator<Outcome<Chunk>, void> {
   const { entries, load } = jobRowsOf(rows, rowsPerChunk);
   for (const index of entries.keys()) {
+    if (index === throwsAt) throw new Error('a part of the app that is broken');
     for (let turn = 0; turn < turnsBetween; turn++) await nextTurn();
     const loaded = await load(index, { withResults: false });
     yield loaded.ok ? done(loaded.value.chunk) : loaded;
@@ -63,6 +65,8 @@ interface Life {
   readonly columns?: number;
   /** The disk takes so many turns for each chunk. */
   readonly turnsBetween?: number;
+  /** Reading this chunk does not fail: it throws. */
+  readonly throwsAt?: number;
   /** The process is killed after so many turns of the event loop. */
   readonly turns?: number;
   /** Absent: each column has values of its own. */
@@ -122,7 +126,7 @@ async function live(rows: readonly string[], life: Life): Promise<Lived> {
     return { written: stored, synced: stored };
   };
   const control = runChunks({
-    chunks: chunksOf(rows, rowsPerChunk, turnsBetween),
+    chunks: chunksOf(rows, rowsPerChunk, turnsBetween, life.throwsAt),
     columns: life.work ?? Array.from({ length: columns }, (_, column) => workOf(column)),
     client: {
       batch,
@@ -142,14 +146,16 @@ async function live(rows: readonly string[], life: Life): Promise<Lived> {
     commit,
   });
   const state = { isEnded: false };
-  void control.ended.then(() => (state.isEnded = true));
+  const end = (): boolean => (state.isEnded = true);
+  void control.ended.then(end, end);
   for (let turn = 0; !state.isEnded && turn < (life.turns ?? Infinity); turn++) {
     await nextTurn();
     const now = due(waiting);
     waiting = waiting.filter((answer) => !now.includes(answer));
     for (const answer of now) answer();
   }
-  if (state.isEnded && life.stopsAfter === undefined) expect(await control.ended).toBeNull();
+  if (life.throwsAt !== undefined) await expect(control.ended).rejects.toThrow('broken');
+  else if (state.isEnded && life.stopsAfter === undefined) expect(await control.ended).toBeNull();
   return { sent, written, mostUnwritten };
 }
 
@@ -192,6 +198,12 @@ it('writes no value as failed of a request after which it stops: they may all be
   const life = { rowsPerChunk: 1, refuses: () => true, size: 30, stopsAfter: 1 };
   const { written } = await live(tokens(60), life);
   expect(written).toBe(0);
+});
+
+it('ends only when what was begun is written, also where a part of it throws', async () => {
+  const { sent, written } = await live(tokens(100), { rowsPerChunk: 7, throwsAt: 3 });
+  expect(sent).toEqual(tokens(21));
+  expect(written).toBe(21);
 });
 
 it('sends again no more than may be under way, however often it is killed', async () => {
