@@ -15,13 +15,9 @@ const options = JSON.parse(process.argv[2] ?? '{}') as { input: WorstInput; url:
 const home = await mkdtemp(join(tmpdir(), 'tokendesk-bench-'));
 const file = join(home, `worst${endingOf(options.input)}`);
 await writeWorst(options.input, file);
-const harness = await openHarness({
-  ...options,
-  home,
-  output: join(home, 'out.csv'),
-  inFlight: 8,
-  audited: true,
-});
+const open = (): ReturnType<typeof openHarness> =>
+  openHarness({ ...options, home, output: join(home, 'out.csv'), inFlight: 8, audited: true });
+let harness = await open();
 
 const { step, done } = await createSteps(() => harness.reveal());
 
@@ -53,11 +49,12 @@ if (ofJob !== null) {
     await untilDone(harness, jobId);
   });
   const view = { where: [], sort: null };
-  await step('first page', async () => {
+  const firstPage = async (): Promise<void> => {
     const page = await harness.batch['batch.rows']({ jobId, filter: 'all', view, from: 0, count: 40 });
     if (!page.ok) throw new Error(page.failure.code);
     structuredClone(calls['batch.rows'].output.parse(page.value));
-  });
+  };
+  await step('first page', firstPage);
   await step('found', async () => {
     const found = await harness.batch['batch.find']({
       jobId,
@@ -84,6 +81,9 @@ if (ofJob !== null) {
     });
     if (!exported.ok) throw new Error(exported.failure.code);
   });
+  await harness.close();
+  harness = await open();
+  await step('first page after a start', firstPage);
 }
 await harness.close();
 await rm(home, { recursive: true, force: true });

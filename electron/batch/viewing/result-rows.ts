@@ -5,6 +5,7 @@ import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { givenBy } from '../../contract/operations.ts';
 import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { freeMemory } from '../../util/free-memory.ts';
+import { createTurn } from '../../util/turns.ts';
 import { maskAgain, maskReason } from '../../masking/masking.ts';
 import { hideFlawed } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
@@ -230,6 +231,7 @@ export async function pageOf(
 ): Promise<Outcome<RowsPage>> {
   const total = entries.reduce((sum, entry) => sum + countRows(filter, entry), 0);
   const rows: ResultRow[] = [];
+  const turn = createTurn();
   let before = 0;
   for (const [index, entry] of entries.entries()) {
     const here = countRows(filter, entry);
@@ -240,7 +242,11 @@ export async function pageOf(
       let position = before;
       for (let i = 0; i < results.states.length && rows.length < count; i++) {
         if (filter !== 'all' && results.states[i] !== rowStates[filter]) continue;
-        if (position >= from) rows.push(showRow(loaded.value, i, view, columns));
+        if (position >= from) {
+          // A row may have a thousand cells.
+          if (turn.isOver()) await turn.next();
+          rows.push(showRow(loaded.value, i, view, columns));
+        }
         position += 1;
       }
       freeChunk(loaded.value);

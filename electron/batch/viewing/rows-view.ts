@@ -15,6 +15,7 @@ import { findInRow, textTest } from './row-conditions.ts';
 import type { JobRows } from './look-at-rows.ts';
 import { buildList, findAll, type RowList } from './row-list.ts';
 import { profileColumn } from './column-profile.ts';
+import { createTurn } from '../../util/turns.ts';
 import { countRows, fewRows, freeChunk, pageOf, showRow } from './result-rows.ts';
 
 type Query = Omit<RowsQuery, 'jobId'>;
@@ -258,13 +259,17 @@ async function loadRows(
   columns?: readonly number[],
 ): Promise<Outcome<ResultRow[]>> {
   const shown = new Map<number, ResultRow>();
+  const turn = createTurn();
   const byChunk = [...Map.groupBy(wanted, (row) => indexOfRow(rows, row))];
   for (let at = 0; at < byChunk.length; at += chunksAtOnce) {
     const loads = byChunk.slice(at, at + chunksAtOnce).map(async ([chunk, numbers]) => {
       const loaded = await rows.load(chunk, fewRows);
       if (!loaded.ok) return loaded;
       const { start } = loaded.value.chunk;
-      for (const row of numbers) shown.set(row, showRow(loaded.value, row - start.row, rows.view, columns));
+      for (const row of numbers) {
+        if (turn.isOver()) await turn.next();
+        shown.set(row, showRow(loaded.value, row - start.row, rows.view, columns));
+      }
       freeChunk(loaded.value);
       return loaded;
     });
