@@ -2,16 +2,16 @@ import { createCipheriv, createHmac, createSecretKey, randomBytes } from 'node:c
 
 export const hashBytes = 16;
 
-/** OpenSSL encrypts so many together in the time that it takes to begin one HMAC. */
+/** To encrypt so many together takes a few times as long as to begin one HMAC. */
 const valuesAtOnce = 1_024;
 /** What no text has in UTF-8. */
 const filler = 0xff;
 
 /**
- * A keyed hash of each value, many at a time. A value of up to sixteen bytes, as most are, is filled up and encrypted as one
- * block of AES-256: a permutation, so two values never have the same. Of a longer one the first 128 bits of its HMAC-SHA256
- * are the block; that two are the same has a chance that does not occur. The keys are made here and never stored: without
- * them nobody can make such a hash of a guess.
+ * A keyed hash of each value, many at a time. A value of up to sixteen bytes, as most are, is filled up to a block; of a longer
+ * one the first 128 bits of its HMAC-SHA256 are the block. A block is encrypted with AES-256 and added to what comes out
+ * (Davies-Meyer), so that no key gives the value back. That two well-formed values have the same hash has a chance that does
+ * not occur. The keys are made here and never stored: without them nobody can make such a hash of a guess.
  */
 export class ValueHashes {
   readonly #longKey = createSecretKey(randomBytes(32));
@@ -35,7 +35,11 @@ export class ValueHashes {
 
   /** The hashes of what was added since the last call, one behind the other. */
   take(): Buffer {
-    const hashes = this.#cipher.update(this.#blocks.subarray(0, this.#count * hashBytes));
+    const blocks = this.#blocks.subarray(0, this.#count * hashBytes);
+    const hashes = this.#cipher.update(blocks);
+    for (let at = 0; at < hashes.length; at++) hashes[at] = (hashes[at] ?? 0) ^ (blocks[at] ?? 0);
+    // Values in clear.
+    blocks.fill(0);
     this.#count = 0;
     return hashes;
   }

@@ -225,5 +225,5 @@ async function findEncoding(
 /** Whole in memory: nothing of it can change. */
 const memorySource = (bytes: Buffer): Pick<ByteSource, 'identity' | 'read'> => ({
   identity: { size: bytes.length, modifiedMs: 0 },
-  read: (offset, length) => Promise.resolve(done(bytes.subarray(offset, offset + length))),
+  read: (offset, length) => Promise.resolve(done(Buffer.from(bytes.subarray(offset, offset + length)))),
 });

@@ -466,7 +466,7 @@ export class Table {
     return this.#bytes.subarray(this.rowEnd(row) > units ? units * this.#unit : this.#bytes.length);
   }
 
-  /** Gives the memory of its bytes back, where they are of this table alone: nothing is found in it any more. */
+  /** Gives the memory of its bytes back: nothing is found any more in it, and in what shares its bytes. */
   free(): void {
     freeMemory(this.#bytes);
   }

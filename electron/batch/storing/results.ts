@@ -102,7 +102,7 @@ export function codeOfRow(results: ChunkResults, row: number): FailureCode | nul
   const flaw = results.flaws[row];
   if (flaw !== undefined) return flaw;
   for (const column of results.columns) {
-    if (column.states[row] === rowStates.failed) return asCode(valueAt(column, row));
+    if (column.states[row] === rowStates.failed) return asCode(column.values[row]);
   }
   return null;
 }
@@ -300,9 +300,6 @@ export function encodeResults({ states, flaws, columns, places }: ChunkResults):
 }
 
 const lineEnd = '\n';
-const lineEndByte = 0x0a;
-/** To show a row asks for a value two or three times. */
-const maxSoughtAlone = 8;
 
 function countLineEnds(text: string): number {
   let count = 0;
@@ -324,7 +321,6 @@ class StoredColumn implements ColumnResults {
   readonly stored: Buffer;
   readonly sizes?: readonly number[];
   #values: readonly Cleartext[] | null = null;
-  #soughtAlone = 0;
 
   constructor([states, , requests, reasons = {}, sizes]: StoredResults[2][number], stored: Buffer) {
     this.states = states;
@@ -338,23 +334,7 @@ class StoredColumn implements ColumnResults {
   get values(): readonly Cleartext[] {
     return (this.#values ??= this.stored.toString().split(lineEnd).map(cleartext));
   }
-
-  value(row: number): Cleartext | undefined {
-    if (this.#values !== null || this.#soughtAlone === maxSoughtAlone) return this.values[row];
-    this.#soughtAlone += 1;
-    let start = 0;
-    for (let before = row; before > 0; before--) {
-      start = this.stored.indexOf(lineEndByte, start) + 1;
-      if (start === 0) return undefined;
-    }
-    const end = this.stored.indexOf(lineEndByte, start);
-    return cleartext(this.stored.toString('utf8', start, end < 0 ? this.stored.length : end));
-  }
 }
-
-/** The value of one row. Of a stored column the others do not become texts where few are asked for. */
-export const valueAt = (column: ColumnResults | undefined, row: number): Cleartext | undefined =>
-  column instanceof StoredColumn ? column.value(row) : column?.values[row];
 
 /** A record of an earlier version is nothing but JSON. */
 export function decodeResults(bytes: Buffer): ChunkResults {

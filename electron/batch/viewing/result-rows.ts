@@ -11,7 +11,7 @@ import { hideFlawed } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
-import { asCode, codeOfRow, rowStates, stateOf, valueAt, type ChunkResults } from '../storing/results.ts';
+import { asCode, codeOfRow, rowStates, stateOf, type ChunkResults } from '../storing/results.ts';
 import type { ColumnWork, InsideWork } from '../planning/column-work.ts';
 import { inputMask, showInput, showResult, type MaskedColumns } from '../planning/plan.ts';
 
@@ -122,7 +122,7 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
   const answers = work === null ? undefined : results.columns[work.index];
   const letter = answers?.states[index];
   if (work !== null && letter === rowStates.ok) {
-    const result = valueAt(answers, index);
+    const result = answers?.values[index];
     if (result === undefined) return { text: '', state: 'ok' };
     const isAgain = givenBy(work.operation) === 'mask' && maskAgain(result, work.kind).again;
     return { text: clip(showResult(result, work)), state: 'ok', ...(isAgain && { maskedAgain: true }) };
@@ -138,7 +138,7 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
   return {
     text,
     state: 'failed',
-    code: asCode(valueAt(answers, index)),
+    code: asCode(answers?.values[index] ?? ''),
     // The service may repeat the value.
     ...(reason !== undefined && {
       reason: clip(
@@ -177,7 +177,7 @@ export function showRow(
   const shown = columns?.filter((column) => column < length) ?? Array.from({ length }, (_, column) => column);
   for (const column of shown)
     noteCleartext(chunk.table.beginning(index, isFlawed ? column : sourceOf(view, column)));
-  for (const column of results.columns) noteCleartext(valueAt(column, index) ?? cleartext(''));
+  for (const { values } of results.columns) noteCleartext(values[index] ?? cleartext(''));
   return {
     row: chunk.start.row + index,
     state: stateOf(results.states[index]),

@@ -4,7 +4,7 @@ import { noteCleartext, openCleartext, type Cleartext } from '../../util/clearte
 import type { Grounds, Reveal } from '../../contract/models/lookup.ts';
 import type { BatchOptions } from '../options.ts';
 import type { JobSpec } from '../storing/job-files.ts';
-import { requestIdOf, rowStates, valueAt } from '../storing/results.ts';
+import { requestIdOf, rowStates } from '../storing/results.ts';
 import { tokensOf } from './cell-tokens.ts';
 import { showCell, type LoadedChunk, type View } from './result-rows.ts';
 import type { ColumnWork } from '../planning/column-work.ts';
@@ -95,7 +95,7 @@ function cleartextOf(
   const mapped = one === undefined ? null : { one, at: work.indexOf(one) };
   const answer = mapped === null ? undefined : results.columns[mapped.at];
   const requestId = requestIdOf(answer, index);
-  const result = answer?.states[index] === rowStates.ok ? valueAt(answer, index) : undefined;
+  const result = answer?.states[index] === rowStates.ok ? answer.values[index] : undefined;
   const isTokenized = one?.plan.operation === 'tokenize';
   if (one !== undefined && result !== undefined && !isTokenized)
     return yieldsCleartext(one.plan.operation) ? { cleartext: result, requestId, work: mapped } : null;

@@ -271,7 +271,7 @@ async function loadRows(
         shown.set(row, showRow(loaded.value, row - start.row, rows.view, columns));
       }
       freeChunk(loaded.value);
-      return loaded;
+      return done(null);
     });
     for (const loaded of await Promise.all(loads)) if (!loaded.ok) return loaded;
   }

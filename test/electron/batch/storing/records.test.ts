@@ -1,15 +1,9 @@
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { contextOf, createRecordReader } from '../../../../electron/batch/storing/records.ts';
-import {
-  countChunk,
-  decodeResults,
-  encodeResults,
-  valueAt,
-} from '../../../../electron/batch/storing/results.ts';
+import { countChunk, encodeResults } from '../../../../electron/batch/storing/results.ts';
 import { createRecordCipher } from '../../../../electron/storage/encryption.ts';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
 
@@ -37,18 +31,4 @@ it('a record behind all that its reader knows of is a failure, and not an error 
     await file.close();
     await rm(folder, { recursive: true });
   }
-});
-
-it('a value that is asked for alone is the one that stands there among all, however often and in any order', () => {
-  const value = fc.string({ unit: fc.constantFrom('4', 'é', '😀', '\n', '\ud800'), maxLength: 4 });
-  fc.assert(
-    fc.property(fc.array(value, { minLength: 1, maxLength: 12 }), fc.array(fc.nat(14)), (values, asked) => {
-      const states = 'o'.repeat(values.length);
-      const column = { states, values: values.map(cleartext), requests: [], reasons: {} };
-      const [read] = decodeResults(encodeResults({ states, flaws: {}, columns: [column] })).columns;
-      const all = [...values.map(cleartext), undefined, undefined, undefined];
-      for (const row of asked) expect(valueAt(read, row)).toEqual(all[row]);
-      expect(read?.values).toEqual(column.values);
-    }),
-  );
 });
