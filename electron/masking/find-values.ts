@@ -132,8 +132,16 @@ export function heldValues(cell: Cleartext | string, namedSsn = false): HeldValu
 }
 
 /** How many letters and digits a text has. */
-const lettersOf = (text: string): number =>
-  digitsAlone.test(text) ? text.length : (text.match(/[\p{L}\p{N}]/gu)?.length ?? 0);
+function lettersOf(text: string): number {
+  let letters = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit >= 0x80) return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+    const lower = unit | 0x20;
+    if ((unit >= 0x30 && unit <= 0x39) || (lower >= 0x61 && lower <= 0x7a)) letters++;
+  }
+  return letters;
+}
 
 /** Between two of an IBAN's first three characters. */
 const maxIbanGap = 3;

@@ -286,8 +286,17 @@ function maskMore(plain: string, digits: number, kind: DefinitionKind | null): s
 }
 
 function hideDigits(text: string, [from, end]: readonly [from: number, end: number]): string {
-  let position = -1;
-  return text.replaceAll(/[0-9]/g, (digit) => (++position >= from && position < end ? dot : digit));
+  if (end <= from) return text;
+  let position = 0;
+  let [first, last] = [text.length, text.length];
+  for (let at = 0; at < text.length && position <= end; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x30 || unit > 0x39) continue;
+    if (position === from) first = at;
+    if (position === end) last = at;
+    position++;
+  }
+  return text.slice(0, first) + text.slice(first, last).replaceAll(/[0-9]/g, dot) + text.slice(last);
 }
 
 /** What a mask is made of: a sign that hides, or any one character again and again. */
@@ -321,7 +330,8 @@ const asciiEmail = /[\w.+-]{2,}@[a-z0-9-]{2,}\.[a-z]{2,}/i;
 
 /** The country and the last four stay. */
 function maskIban(iban: string): string {
-  const last = Array.from(iban.matchAll(/[a-z0-9]/gi)).at(-4)?.index ?? 0;
+  let last = iban.length;
+  for (let shown = 0; shown < 4 && last > 0;) if (/[a-z0-9]/i.test(iban.charAt(--last))) shown++;
   return iban.slice(0, 2) + iban.slice(2, last).replaceAll(/[a-z0-9]/gi, dot) + iban.slice(last);
 }
 

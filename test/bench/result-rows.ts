@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { RowsView } from '../../electron/contract/models/rows.ts';
 import { openHarness, untilDone } from './harness.ts';
 import { peakMemory } from './figures.ts';
+import { settledBytes } from './settled-bytes.ts';
 
 /**
  * What the window asks of a finished job: pages anywhere, the first filter, sort and search, and pages of them. Options
@@ -48,14 +47,7 @@ async function slowestPage(view: RowsView, total: number): Promise<number> {
   return slowest;
 }
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
-const settled = (): number => {
-  collect();
-  return process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed;
-};
-
-const before = settled();
+const before = await settledBytes();
 const contains: RowsView = { ...noView, where: [{ column: 5, test: 'contains', text: 'angry' }] };
 const masked: RowsView = { ...noView, where: [{ column: 1, test: 'begins', text: '•' }] };
 const byText: RowsView = { ...noView, sort: { column: 2, descending: false } };
@@ -71,7 +63,7 @@ for (const [name, view] of Object.entries({ contains, masked, byText, byNumber }
 const query = { jobId, filter: 'all', text: 'D-999999', after: -1, backwards: false } as const;
 figures['find'] = await timed(() => harness.batch['batch.find'](query));
 figures['findNext'] = await timed(() => harness.batch['batch.find']({ ...query, after: 5 }));
-figures['keptBytes'] = settled() - before;
+figures['keptBytes'] = (await settledBytes()) - before;
 figures['peakRss'] = peakMemory();
 await harness.close();
 await rm(home, { recursive: true, force: true });
