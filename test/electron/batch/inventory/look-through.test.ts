@@ -408,3 +408,11 @@ it('a price and a version are no address, and a date behind a number is no card;
   for (const cell of ['724111 1111 1111 1111', '4111 1111 1111 1111123'])
     expect([cell, heldValues(cell)]).toEqual([cell, { card: 'inside' }]);
 });
+
+it('a value is the whole cell where nothing but signs stand beside it, and inside where any letter or digit does', () => {
+  const card = '4111 1111 1111 1111';
+  for (const sign of [' ', '-', '/', ':', '@', '[', '`', '{', '€', '\ud800'])
+    expect([sign, heldValues(`${sign} ${card}`)]).toEqual([sign, { card: 'whole' }]);
+  for (const letter of ['0 x', 'A', 'Z', 'a', 'z', 'é', 'ж', '字', '\ud835\udc00'])
+    expect([letter, heldValues(`${letter} ${card}`)]).toEqual([letter, { card: 'inside' }]);
+});
