@@ -30,6 +30,6 @@ export const measureCorrected: Measure = (folder) =>
       },
       { name: 'the same, processor time', value: found['processorMs'] ?? null, unit: 'ms' },
       { name: 'memory it takes', value: added, unit: 'MiB', bar: '<= 150 MiB', holds: added <= 150 },
-      { name: 'longest turn of the thread', value: found['longest'] ?? null, unit: 'ms' },
+      { name: 'longest delay of the event loop, by the clock', value: found['longest'] ?? null, unit: 'ms' },
     ];
   }, 4);
