@@ -45,11 +45,11 @@ interface Place {
   lastRow: number;
 }
 
-/** `holds`: whether what is written can hold a cell; one that it can't is left empty. */
+/** `holds`: whether what is written can hold a cell; one that it can't is left empty. Without it every cell is held. */
 export function createLeakCheck(
   { delimiter, newline }: Pick<Format, 'delimiter' | 'newline'>,
   sent: SentValues,
-  holds: (cell: string) => boolean = () => true,
+  holds?: (cell: string) => boolean,
 ): LeakCheck {
   const minDigits = Math.min(shortestCard, sent.shortestNumber);
   const findRuns = createRunFinder(delimiter + newline, minDigits, lookAtRun, lookAtOther);
@@ -91,7 +91,7 @@ export function createLeakCheck(
   function columnAt(position: number): number | null {
     if (table === null || fieldColumn !== null) return fieldColumn;
     const column = between?.column ?? table.columnAt(index, position);
-    return holds(openCleartext(textIn(table, column))) ? column : null;
+    return holds?.(openCleartext(textIn(table, column))) === false ? null : column;
   }
 
   const textIn = (of: Table, column: number): Cleartext =>

@@ -4,7 +4,7 @@ import type { Encoding, Guesses, Layout, TablePlace } from '../../contract/model
 import type { RecordLayout } from '../../contract/models/records.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
-import { codecOf } from './encodings.ts';
+import { codecOf, prepareCodec } from './encodings.ts';
 import { guessEncoding } from './guess-encoding.ts';
 import { guessPlace, guessRowsBelow, widthOf } from './guess-place.ts';
 import { layoutOfKnown, namedBy, proposeRecords } from './guess-records.ts';
@@ -59,8 +59,9 @@ export async function detectFormat(
   const markLength = mark?.encoding === encoding ? mark.bytes.length : 0;
   if (source.identity.size <= markLength) return failed('file.empty');
 
+  await prepareCodec(encoding);
   const codec = codecOf(encoding);
-  // Each of these is a turn: a worst sample takes some tens of milliseconds for it, and so do the tables of some encodings.
+  // Each of these is a turn: a worst sample takes some tens of milliseconds for it.
   await yieldToOthers();
   const body = bytes.subarray(markLength);
   const view = codec.view(body.subarray(0, body.length - codec.cutCharacter(body)));

@@ -4,6 +4,7 @@ import { isEbcdic } from '../../contract/ebcdic.ts';
 import type { Encoding } from '../../contract/models/batch.ts';
 import { characterAt, escapeBase, type Codec, type Encoded } from './codec.ts';
 import { createEbcdicCodec } from './ebcdic.ts';
+import { yieldToOthers } from '../../util/turns.ts';
 import { createMultiByteCodec, type MultiByteEncoding } from './multi-byte.ts';
 
 const codecs = new Map<Encoding, Codec>();
@@ -15,6 +16,15 @@ export function codecOf(encoding: Encoding): Codec {
   const codec = createCodec(encoding);
   codecs.set(encoding, codec);
   return codec;
+}
+
+/** Makes the tables of an encoding in turns of their own: of an East Asian one iconv-lite's first, and ours from these. */
+export async function prepareCodec(encoding: Encoding): Promise<void> {
+  if (codecs.has(encoding) || !isMultiByte(encoding)) return;
+  iconv.getDecoder(encoding);
+  await yieldToOthers();
+  codecOf(encoding);
+  await yieldToOthers();
 }
 
 function createCodec(encoding: Encoding): Codec {

@@ -151,7 +151,8 @@ export async function* readRows(
     const bytes = visible.subarray(0, consumed);
     // Of records all fields are found: where they stand is known.
     const dialect = maxFields === undefined || layout.records !== undefined ? null : { ...layout, newline };
-    const all = new Table({ encoding, bytes, view }, spans, undefined, dialect);
+    const text = { encoding, bytes, view, units: units?.subarray(0, view.length) };
+    const all = new Table(text, spans, undefined, dialect);
     const table = above === 0 ? all : all.rows(above, spans.count);
     const end = { offset: position.offset + consumed, row: position.row + table.count };
     const find = isLong ? findFlawsInTurns : findFlaws;

@@ -14,6 +14,8 @@ export interface SourceText {
   readonly bytes: Buffer;
   /** One unit for each byte (UTF-16: two), as `Codec.view` has it: spans are positions in it. */
   readonly view: string;
+  /** The units of `view` in UTF-16, where the caller has them: of a long text they were made in several turns. */
+  readonly units?: Uint16Array | undefined;
 }
 
 /** A part of a row: in a column, or behind one and of none. */
@@ -77,6 +79,19 @@ const cutMark = ' …';
 const cutText = (text: string, most: number): string =>
   text.slice(0, most).replace(/[\ud800-\udbff]$/, '') + cutMark;
 
+/** Units of the longest escape of a JSON text, which is one of what it says. */
+const maxEscape = 6;
+
+/** A JSON text up to the escape that its end has only a part of. */
+function withoutCutEscape(raw: string): string {
+  for (let at = raw.indexOf('\\'); at >= 0; at = raw.indexOf('\\', at)) {
+    const end = at + (raw[at + 1] === 'u' ? maxEscape : 2);
+    if (end > raw.length) return raw.slice(0, at);
+    at = end;
+  }
+  return raw;
+}
+
 type Dialect = Layout & Pick<FindRowsOptions, 'newline'>;
 
 /**
@@ -117,6 +132,7 @@ export class Table {
     this.#source = source;
     this.#unit = codecOf(encoding).viewUnit;
     this.#isAscii = codecOf(encoding).extendsAscii && isAscii(bytes);
+    if (this.#unit === 2) this.#units = source.units ?? null;
     this.#unfound = isFound ? null : spans;
     this.#foundSpans = isFound ? spans : null;
     this.#skipped = from;
@@ -140,7 +156,12 @@ export class Table {
 
   /** Some of its rows. */
   rows(from: number, to: number): Table {
-    const source = { encoding: this.encoding, bytes: this.#bytes, view: this.#view };
+    const source = {
+      encoding: this.encoding,
+      bytes: this.#bytes,
+      view: this.#view,
+      units: this.#source.units,
+    };
     const range = [this.#skipped + from, Math.min(this.#skipped + to, this.#spans.count)] as const;
     return new Table(source, this.#spans, range, this.#dialect);
   }
@@ -296,6 +317,12 @@ export class Table {
     const end = start + 1 + 2 * most;
     if (form === 'quoted' && this.#view.lastIndexOf('"', start + length - 1) > end)
       return cutText(readOpenQuotes(this.#decodeBeginning(start, end)), most);
+    const { kind } = this.#spans;
+    const isEscaped = kind.values === 'escaped' && this.form(row, column) === 'text';
+    if (isEscaped && length > maxEscape * (most + 2)) {
+      const raw = this.#decodeBeginning(start, start + maxEscape * (most + 2));
+      return cutText(kind.read(withoutCutEscape(raw), 'text', column), most);
+    }
     const text = this.#value(row, column);
     return text.length > most ? cutText(text, most) : text;
   }

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
   beginning,
@@ -62,6 +63,53 @@ it.each(['shift_jis', 'gb18030', 'utf-16be'] as const)(
     expect(values.join() === `a${long},x${long}`).toBe(true);
   },
 );
+
+it.each(['utf-16le', 'utf-16be'] as const)(
+  'has the units of long rows in %s, of those above too',
+  async (encoding) => {
+    const text = `${'日a'.repeat(300_000)},h\n${'"x""'.repeat(200_000)}",4111\n`;
+    const encoded = codecOf(encoding).encode(text);
+    if (!encoded.ok) throw new Error(encoded.character);
+    const own = { ...format, encoding, header: true, names: ['a', 'b'], width: 2 } as const;
+    for await (const chunk of readRows(sourceOf(encoded.bytes), own, beginning(own))) {
+      if (!chunk.ok) throw new Error(chunk.failure.code);
+      const { table, above } = chunk.value;
+      const expected = text.slice(above?.rowStart(0) ?? Infinity, table.rowEnd(0));
+      expect(expected.length).toBe(text.length);
+      for (const { units } of [table, above ?? table])
+        expect(
+          Buffer.from(Uint16Array.from(units.subarray(0, text.length)).buffer).toString('utf16le') ===
+            expected,
+        ).toBe(true);
+    }
+  },
+);
+
+it('cuts the beginning of a long JSON text between two escapes', () => {
+  const json = { rows: 'lines' as const, pointers: ['/a'] };
+  const options = { json, delimiter: '', newline: '\n', isEnd: true, isFull: true, until: Infinity } as const;
+  const pieces = ['\\', '"', '\n', '\u0001', 'x', 'é', '日', '💳', '\ud800'];
+  const cell = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(
+      cell,
+      fc.constantFrom('utf-8', 'utf-16le'),
+      fc.integer({ min: 0, max: 9 }),
+      (some, encoding, first) => {
+        const text = 'x'.repeat(first) + some.join('').repeat(30_000);
+        const codec = codecOf(encoding);
+        const encoded = codec.encode(`{"a":${JSON.stringify(text)}}\n`);
+        if (!encoded.ok) throw new Error(encoding);
+        const view = codec.view(encoded.bytes);
+        const table = new Table({ encoding, bytes: encoded.bytes, view }, findRows(view, options));
+        const shown = openCleartext(table.beginning(0, 0));
+        expect(text.startsWith(shown.slice(0, -2)) && shown.endsWith(' …')).toBe(true);
+        expect(shown.length).toBeGreaterThan(4_000);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
 
 it.each(['日', '💳', 'é', '"日'])(
   'cuts the beginning of a long cell of %s between two characters',
