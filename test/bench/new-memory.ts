@@ -7,7 +7,7 @@ const mappedBytes = 64 * 2 ** 20;
 
 /**
  * Processor time of this thread, in milliseconds, until it has touched 16 MB of memory that nobody had before: as much as the
- * longest row that is read. 3 to 5 on most machines, 50 to 90 on some virtual ones.
+ * longest row that is read. A virtual machine may take 50 to 90 for it, which no other part of the bench tells.
  */
 export function newMemoryMs(): number {
   const bytes = Buffer.allocUnsafeSlow(mappedBytes);
