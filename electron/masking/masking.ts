@@ -191,7 +191,10 @@ function maskReading(plain: string, masked: MaskPart, visit?: VisitValue): strin
   return outsideIds(withoutAddresses, (part, from) => masked(part, further(visit, from)));
 }
 
-export function maskPart(part: string, search: CardSearch, visit?: VisitValue): string {
+/** One after the other: cards that overlap are not hidden twice. */
+type MaskSearch = Exclude<CardSearch, 'all'>;
+
+export function maskPart(part: string, search: MaskSearch, visit?: VisitValue): string {
   const hideIban = (iban: string, from: number): string => {
     visit?.('iban', iban, { from, to: from + iban.length });
     return maskIban(iban);
@@ -339,17 +342,19 @@ function maskIban(iban: string): string {
 export const isPossibleSsn = (digits: string): boolean => !/^(000|666|9)|^...00|0000$/.test(digits);
 
 /** Of each card number the first six and last four digits show at most. */
-function maskCards(run: string, search: CardSearch, visit?: VisitValue): string {
-  let masked = run;
+function maskCards(run: string, search: MaskSearch, visit?: VisitValue): string {
+  let masked = '';
+  // In time linear in its length: what is hidden of each begins where the last four of the one before do, or behind.
+  let done = 0;
   someCard(run, search, (_, from, end, at) => {
     if (visit !== undefined) tellCard(run, { from, end, at }, visit);
     const begin = at[from + (end - from >= 15 ? 6 : 0)] ?? 0;
     const last = at[end - 4] ?? 0;
-    masked =
-      masked.slice(0, begin) + masked.slice(begin, last).replaceAll(/[0-9]/g, dot) + masked.slice(last);
+    masked += run.slice(done, begin) + run.slice(begin, last).replaceAll(/[0-9]/g, dot);
+    done = last;
     return false;
   });
-  return masked;
+  return masked + run.slice(done);
 }
 
 /** Tells a card that `someCard` found in a run. */

@@ -72,8 +72,12 @@ export function createLeakCheck(
   /** What is looked at where it is in no column: names of members, records of other types, what is between fields. */
   let between: RowPiece | null = null;
   /** The cell that was read last, or what is between two, and its card numbers. */
-  let readCell: readonly [Table, number, number, RowPiece | null] | null = null;
-  let ownCards: readonly string[] = [];
+  let readCell: CellPlace | null = null;
+  let ownCards: ReadonlySet<string> = new Set();
+  /** The cell that was asked for last whether it can be held, and that was read last for digits of other scripts. */
+  let heldCell: CellPlace | null = null;
+  let isHeld = true;
+  let otherCell: CellPlace | null = null;
 
   function count(column: number, rowNumber: number, kind: 'cards' | 'values'): void {
     if (kind === 'values' && isTypedRow) return;
@@ -91,8 +95,16 @@ export function createLeakCheck(
   function columnAt(position: number): number | null {
     if (table === null || fieldColumn !== null) return fieldColumn;
     const column = between?.column ?? table.columnAt(index, position);
-    return holds?.(openCleartext(textIn(table, column))) === false ? null : column;
+    if (holds === undefined) return column;
+    const cell = placeOf(table, column);
+    if (!isSame(cell, heldCell)) {
+      heldCell = cell;
+      isHeld = holds(openCleartext(textIn(table, column)));
+    }
+    return isHeld ? column : null;
   }
+
+  const placeOf = (of: Table, column: number): CellPlace => [of, index, column, between];
 
   const textIn = (of: Table, column: number): Cleartext =>
     between === null ? of.value(index, column) : of.text(between.from, between.to);
@@ -103,8 +115,9 @@ export function createLeakCheck(
   }
 
   function lookForCards(text: Cleartext, column: number): void {
-    ownCards = cardsIn(text);
-    for (const card of ownCards) {
+    const cards = cardsIn(text);
+    ownCards = new Set(cards);
+    for (const card of cards) {
       hashDigits(card);
       if (tokens.has()) continue;
       if (waiting.length < maxWaiting) waiting.push({ hash: tokens.sum(), column, row });
@@ -115,8 +128,8 @@ export function createLeakCheck(
   /** Once, however many places of it are found. */
   function lookAtCell(column: number): void {
     if (table === null || fieldColumn !== null) return;
-    const cell = [table, index, column, between] as const;
-    if (cell.every((part, at) => part === readCell?.[at])) return;
+    const cell = placeOf(table, column);
+    if (isSame(cell, readCell)) return;
     readCell = cell;
     lookForCards(textIn(table, column), column);
   }
@@ -136,7 +149,7 @@ export function createLeakCheck(
       const last = sent.numberEnd(run, group);
       if (last < 0) continue;
       const column = columnAt(run.positions[group] ?? 0);
-      const isCounted = ownCards.length > 0 && ownCards.includes(digitsOf(run, group, last));
+      const isCounted = ownCards.size > 0 && ownCards.has(digitsOf(run, group, last));
       if (column !== null && !isCounted) count(column, row, 'values');
       group = last;
     }
@@ -146,6 +159,9 @@ export function createLeakCheck(
   function lookAtOther(position: number): void {
     const column = columnAt(position);
     if (table === null || column === null || fieldColumn !== null) return;
+    const cell = placeOf(table, column);
+    if (isSame(cell, otherCell)) return;
+    otherCell = cell;
     const value = openCleartext(textIn(table, column));
     if ((value.match(anyDigit)?.length ?? 0) < minDigits) return;
     lookAtCell(column);
@@ -185,7 +201,7 @@ export function createLeakCheck(
 
   function copiedField(field: Cleartext, column: number): void {
     fieldColumn = column;
-    ownCards = [];
+    ownCards = new Set();
     if (mayHoldValueIn(openCleartext(field))) lookForCards(field, column);
     readCell = null;
     units = Buffer.from(plainText(openCleartext(field)));
@@ -233,6 +249,11 @@ export function createLeakCheck(
     },
   };
 }
+
+/** A cell, or what is between two. It is read once, however many places of a long one are asked for. */
+type CellPlace = readonly [table: Table, row: number, column: number, between: RowPiece | null];
+const isSame = (one: CellPlace, other: CellPlace | null): boolean =>
+  one.every((part, at) => part === other?.[at]);
 
 const anyDigit = /[\p{Nd}\p{No}]/gu;
 const otherDigit = /(?![0-9])[\p{Nd}\p{No}]/u;

@@ -54,3 +54,18 @@ test('cards are counted however many wait to be told from tokens', () => {
   }
   expect(check.remaining().cards).toBe(20_002);
 });
+
+test.each([
+  ['of other scripts', '４１１１１１１１１１１１１１１１ x '],
+  ['that are spelled', '&#52;111111111111111 x '],
+  ['written as usual', '4111111111111111 x '],
+])('a cell of many cards %s is read a few times, and each is counted once', (_, one) => {
+  let reads = 0;
+  const text = one.repeat(500);
+  const table = Object.assign(cellOf(text), { value: () => (reads++, cleartext(text)) });
+  const check = createLeakCheck({ delimiter: ',', newline: '\n' }, nothingSent, () => true);
+  check.row(table, 0, 1);
+  check.copied(0, table.units.length);
+  expect(check.remaining().cards).toBe(500);
+  expect(reads).toBeLessThan(5);
+});
