@@ -329,7 +329,8 @@ function holdsNumbersAsUtf16(text: string): boolean {
 
 // eslint-disable-next-line no-control-regex -- all that is no byte
 export const notOneByte = /[^\x00-\xff]/;
-const asciiEmail = /[\w.+-]{2,}@[a-z0-9-]{2,}\.[a-z]{2,}/i;
+/** Looked for from the first sign of an address only: from each, a text of letters alone would take time square in its length. */
+const asciiEmail = /(?<![\w.+-])[\w.+-]{2,}@[a-z0-9-]{2,}\.[a-z]{2,}/i;
 
 /** The country and the last four stay. */
 function maskIban(iban: string): string {

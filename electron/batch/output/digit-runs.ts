@@ -148,7 +148,7 @@ export function digitsOf(run: DigitRun, group: number, last: number): string {
 export function textOf({ units, count, positions, before }: DigitRun): string {
   const last = count - 1;
   const [from, to] = [positions[0] ?? 0, (positions[last] ?? 0) + (before[count] ?? 0) - (before[last] ?? 0)];
-  return Buffer.isBuffer(units)
-    ? units.toString('latin1', from, to)
-    : String.fromCharCode(...units.subarray(from, to));
+  const { buffer, byteOffset, BYTES_PER_ELEMENT: size } = units;
+  const bytes = Buffer.from(buffer, byteOffset + size * from, size * (to - from));
+  return bytes.toString(size === 2 ? 'utf16le' : 'latin1');
 }

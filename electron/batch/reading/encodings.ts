@@ -9,7 +9,7 @@ import { createMultiByteCodec, type MultiByteEncoding } from './multi-byte.ts';
 
 const codecs = new Map<Encoding, Codec>();
 
-/** Tables are made when an encoding is first used: single bytes in 1 ms, the East Asian ones in 10 to 50 ms. */
+/** Tables are made when an encoding is first used: single bytes in 1 ms, the East Asian ones in 50 to 180 ms. */
 export function codecOf(encoding: Encoding): Codec {
   const existing = codecs.get(encoding);
   if (existing !== undefined) return existing;
@@ -18,7 +18,7 @@ export function codecOf(encoding: Encoding): Codec {
   return codec;
 }
 
-/** Makes the tables of an encoding in turns of their own: of an East Asian one iconv-lite's first, and ours from these. */
+/** Makes the tables of an encoding in turns of their own: of an East Asian one iconv-lite's first, and ours from these, but for those of four bytes. */
 export async function prepareCodec(encoding: Encoding): Promise<void> {
   if (codecs.has(encoding) || !isMultiByte(encoding)) return;
   iconv.getDecoder(encoding);

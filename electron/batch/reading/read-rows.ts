@@ -151,7 +151,12 @@ export async function* readRows(
     const bytes = visible.subarray(0, consumed);
     // Of records all fields are found: where they stand is known.
     const dialect = maxFields === undefined || layout.records !== undefined ? null : { ...layout, newline };
-    const text = { encoding, bytes, view, units: units?.subarray(0, view.length) };
+    const text = {
+      encoding,
+      bytes,
+      view,
+      units: viewUnit === 2 ? units?.subarray(0, view.length) : undefined,
+    };
     const all = new Table(text, spans, undefined, dialect);
     const table = above === 0 ? all : all.rows(above, spans.count);
     const end = { offset: position.offset + consumed, row: position.row + table.count };

@@ -14,7 +14,7 @@ export interface SourceText {
   readonly bytes: Buffer;
   /** One unit for each byte (UTF-16: two), as `Codec.view` has it: spans are positions in it. */
   readonly view: string;
-  /** The units of `view` in UTF-16, where the caller has them: of a long text they were made in several turns. */
+  /** In UTF-16 the units of `view`, where the caller has them: of a long text they were made in several turns. */
   readonly units?: Uint16Array | undefined;
 }
 
