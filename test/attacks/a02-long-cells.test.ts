@@ -3,6 +3,7 @@ import { findFlaws } from '../../electron/batch/reading/row-flaws.ts';
 import { findRows } from '../../electron/batch/reading/row-spans.ts';
 import { Table } from '../../electron/batch/reading/table.ts';
 import type { Preview } from '../../electron/contract/models/batch.ts';
+import { maskCell } from '../../electron/masking/masking.ts';
 import { openCleartext } from '../../electron/util/cleartext.ts';
 import { openApp, valueOf, type TestApp } from '../support/batch-app.ts';
 import { longestTurn, noticedTurn } from '../support/longest-turn.ts';
@@ -39,6 +40,17 @@ describe('a cell that is made to be long', () => {
   it('keeps nothing waiting: fifteen million delimiters', async () => {
     const turn = await longestTurn(() => shown(`a,b\n${','.repeat(15_000_000)}\n1,2\n`));
     expect(turn).toBeLessThan(noticedTurn * 2);
+  });
+
+  it.each([
+    ['card numbers', '4111111111111111 ', '411111••••••1111 '],
+    ['letters whose bytes are letters too', '慢', '慢'],
+  ])('is masked in time that is linear in its length: %s', async (_, one, masked) => {
+    const times = Math.ceil(100_000 / one.length);
+    let said = '';
+    const turn = await longestTurn(() => Promise.resolve((said = maskCell(one.repeat(times)))));
+    expect(said === masked.repeat(times)).toBe(true);
+    expect(turn).toBeLessThan(noticedTurn);
   });
 
   it('is masked where its beginning is seen', async () => {
