@@ -7,7 +7,7 @@ import { isBlank } from '../../util/blank.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { columnNames, errorColumns, readLostCells } from '../output/output-rows.ts';
 import { detectFormat, type DetectedFormat } from '../reading/detect.ts';
-import { codecOf } from '../reading/encodings.ts';
+import { extendsAscii } from '../reading/encodings.ts';
 import type { ReadingOverrides } from '../reading/layout.ts';
 import { beginning, readHeader, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import { compareCell } from './compare-cell.ts';
@@ -112,7 +112,7 @@ async function findFormat(options: ListOptions): Promise<Outcome<DetectedFormat>
   const guessed = await detectFormat(list, { ...fixed, header: true });
   if (!guessed.ok) return guessed;
   const { markLength, encoding } = guessed.value;
-  const isOther = !codecOf(encoding).extendsAscii;
+  const isOther = !extendsAscii(encoding);
   const isTold = markLength > 0 || fixed.encoding !== undefined || isOther;
   // One byte, one unit: enough to find rows, and the names that the app gave the first columns.
   const raw = isTold ? guessed.value : { ...guessed.value, encoding: 'iso-8859-1' as const };
@@ -122,7 +122,7 @@ async function findFormat(options: ListOptions): Promise<Outcome<DetectedFormat>
   if (isTold) return formatOf(options, withDelimiter);
   const plain = await isAllAscii(list);
   if (!plain.ok) return plain;
-  const own: Encoding = codecOf(format.encoding).extendsAscii ? format.encoding : 'utf-8';
+  const own: Encoding = extendsAscii(format.encoding) ? format.encoding : 'utf-8';
   if (plain.value) return formatOf(options, { ...withDelimiter, encoding: own });
   const sample = await sampleRows(list, withDelimiter);
   if (!sample.ok) return sample;
@@ -193,11 +193,11 @@ async function findEncoding(
 ): Promise<Outcome<Encoding>> {
   const likely: Encoding[] = [
     ...(isUtf8(sample) ? (['utf-8'] as const) : []),
-    ...(codecOf(format.encoding).extendsAscii ? [format.encoding] : []),
+    ...(extendsAscii(format.encoding) ? [format.encoding] : []),
     guessed.encoding,
     ...(guessed.guesses.encoding ?? []),
   ];
-  const others = encodings.options.filter((one) => codecOf(one).extendsAscii);
+  const others = encodings.options.filter(extendsAscii);
   const bytes = memorySource(sample);
   let best: { encoding: Encoding; same: number } | null = null;
   for (const encoding of new Set([...likely, ...others])) {

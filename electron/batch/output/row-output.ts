@@ -1,7 +1,8 @@
 import type { Failure } from '../../contract/errors.ts';
 import type { Encoding } from '../../contract/models/batch.ts';
 import { openCleartext } from '../../util/cleartext.ts';
-import { createCellUnits, isAsciiText, isUnicode, plainWords } from '../reading/cell-units.ts';
+import { createCellUnits, isUnicode, plainWords } from '../reading/cell-units.ts';
+import { isAsciiText } from '../reading/codec.ts';
 import { codecOf, restoreBytes } from '../reading/encodings.ts';
 import type { Format } from '../reading/read-rows.ts';
 import { rowKindOf } from '../reading/row-spans.ts';

@@ -1,4 +1,5 @@
 import type { Encoding } from '../../contract/models/batch.ts';
+import { isAsciiText } from './codec.ts';
 import { codecOf } from './encodings.ts';
 
 /** Texts as units of a source's bytes: bytes as latin1, or UTF-16 units. See `Table.slice`. */
@@ -12,9 +13,6 @@ export interface CellUnits {
   /** Whether the encoding has every character of a text. */
   canHold(text: string): boolean;
 }
-
-// eslint-disable-next-line no-control-regex -- all of ASCII
-export const isAsciiText = (text: string): boolean => /^[\x00-\x7f]*$/.test(text);
 
 export const isUnicode = (encoding: Encoding): boolean => encoding.startsWith('utf-');
 

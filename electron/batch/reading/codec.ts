@@ -42,6 +42,9 @@ export interface Codec {
   cutCharacter(bytes: Buffer): number;
 }
 
+// eslint-disable-next-line no-control-regex -- all of ASCII
+export const isAsciiText = (text: string): boolean => /^[\x00-\x7f]*$/.test(text);
+
 /** The character of which `text[i]` is the first unit. */
 export const characterAt = (text: string, i: number): string =>
   String.fromCodePoint(text.codePointAt(i) ?? 0);

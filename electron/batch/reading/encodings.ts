@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import iconv from 'iconv-lite';
 import { isEbcdic } from '../../contract/ebcdic.ts';
 import type { Encoding } from '../../contract/models/batch.ts';
-import { characterAt, escapeBase, type Codec, type Encoded } from './codec.ts';
+import { characterAt, escapeBase, isAsciiText, type Codec, type Encoded } from './codec.ts';
 import { createEbcdicCodec } from './ebcdic.ts';
 import { yieldToOthers } from '../../util/turns.ts';
 import { createMultiByteCodec, type MultiByteEncoding } from './multi-byte.ts';
@@ -18,13 +18,18 @@ export function codecOf(encoding: Encoding): Codec {
   return codec;
 }
 
-/** Makes the tables of an encoding in turns of their own: of an East Asian one iconv-lite's first, and ours from these, but for those of four bytes. */
+/** Makes the tables of an encoding in turns of their own: of an East Asian one iconv-lite's, ours from these, and ours of four bytes. */
 export async function prepareCodec(encoding: Encoding): Promise<void> {
   if (codecs.has(encoding) || !isMultiByte(encoding)) return;
   iconv.getDecoder(encoding);
   await yieldToOthers();
-  codecOf(encoding);
+  const codec = codecOf(encoding);
   await yieldToOthers();
+  if (encoding === 'gb18030') {
+    // A letter that has no fewer bytes: its tables are made when it is asked for.
+    codec.encode('\u0e01');
+    await yieldToOthers();
+  }
 }
 
 function createCodec(encoding: Encoding): Codec {
@@ -39,6 +44,10 @@ function createCodec(encoding: Encoding): Codec {
       return isMultiByte(encoding) ? createMultiByteCodec(encoding) : createSingleByteCodec(encoding);
   }
 }
+
+/** `Codec.extendsAscii`, without the tables of that codec. */
+export const extendsAscii = (encoding: Encoding): boolean =>
+  !isEbcdic(encoding) && encoding !== 'utf-16le' && encoding !== 'utf-16be';
 
 const multiByteEncodings: readonly Encoding[] = [
   'shift_jis',
@@ -179,6 +188,7 @@ function createSingleByteCodec(encoding: Exclude<Encoding, MultiByteEncoding>): 
       return { text, clean: isComplete || text.isWellFormed() };
     },
     encode(text) {
+      if (isAsciiText(text)) return { ok: true, bytes: Buffer.from(text, 'latin1') };
       const bytes = Buffer.allocUnsafe(text.length);
       for (let i = 0; i < text.length; i++) {
         const byte = inverse.get(text.charCodeAt(i));

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 import { encoding as encodingSchema, type Encoding } from '../../contract/models/batch.ts';
 import { looksEbcdic, rankEbcdic } from './ebcdic.ts';
-import { codecOf, isMultiByte } from './encodings.ts';
+import { codecOf, isMultiByte, prepareCodec } from './encodings.ts';
 import { yieldToOthers } from '../../util/turns.ts';
 
 export interface EncodingGuess {
@@ -131,6 +131,7 @@ async function rankByTrial(bytes: Buffer): Promise<Encoding[]> {
     if (isMulti && !confidences.has(encoding)) continue;
     // Each is a turn.
     await yieldToOthers();
+    await prepareCodec(encoding);
     const codec = codecOf(encoding);
     if (!isMulti && (!codec.extendsAscii || encoding === 'utf-8')) continue;
     if (isMulti) await yieldToOthers();

@@ -1,5 +1,5 @@
 import iconv from 'iconv-lite';
-import { characterAt, escapeBase, type Codec } from './codec.ts';
+import { characterAt, escapeBase, isAsciiText, type Codec } from './codec.ts';
 
 /** East Asian encodings in which a character has one byte or several. All of them read ASCII bytes as ASCII. */
 export type MultiByteEncoding = 'shift_jis' | 'euc-jp' | 'gb18030' | 'big5' | 'euc-kr';
@@ -47,8 +47,8 @@ interface Tables {
   readonly triples: Uint16Array | null;
   /** By `linearOf`, for characters of the basic plane; made when one is first met, and empty where there are none. */
   readonly quads: () => Uint16Array;
-  /** Bytes as one number, most significant first. */
-  readonly inverse: ReadonlyMap<number, number>;
+  /** By unit: its bytes as one number, most significant first; 0 where it has none. */
+  readonly inverse: Uint32Array;
 }
 
 /** GB18030's four bytes of U+10000; from there on they count up with the code points. */
@@ -158,21 +158,27 @@ export function createMultiByteCodec(encoding: MultiByteEncoding): Codec {
       return { text: Buffer.from(units.buffer, 0, count * 2).toString('utf16le'), clean };
     },
     encode(text) {
-      const bytes: number[] = [];
+      if (isAsciiText(text)) return { ok: true, bytes: Buffer.from(text, 'latin1') };
+      const bytes = Buffer.allocUnsafe(text.length * (shape.fourBytes === true ? 4 : 3));
+      let length = 0;
       for (let i = 0; i < text.length; i++) {
         const unit = text.charCodeAt(i);
-        let code = unit < 0x80 ? unit : inverse.get(unit);
-        if (code === undefined && quads().length > 0) code = inverse.get(unit);
-        if (code !== undefined) pushCode(bytes, code);
-        else {
+        if (unit < 0x80) {
+          bytes[length++] = unit;
+          continue;
+        }
+        let code = inverse[unit] ?? 0;
+        if (code === 0 && quads().length > 0) code = inverse[unit] ?? 0;
+        if (code === 0) {
           const codePoint = text.codePointAt(i) ?? 0;
           if (quads().length === 0 || codePoint < 0x10000)
             return { ok: false, character: characterAt(text, i) };
-          bytes.push(...quadOf(codePoint - 0x10000 + firstAstral));
+          code = quadOf(codePoint - 0x10000 + firstAstral).readUInt32BE();
           i += 1;
         }
+        length = writeCode(bytes, length, code);
       }
-      return { ok: true, bytes: Buffer.from(bytes) };
+      return { ok: true, bytes: bytes.subarray(0, length) };
     },
     singleByte: false,
     isComplete: false,
@@ -192,15 +198,18 @@ export function createMultiByteCodec(encoding: MultiByteEncoding): Codec {
 
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
-function pushCode(bytes: number[], code: number): void {
-  if (code > 0xffffff) bytes.push(code >>> 24);
-  if (code > 0xffff) bytes.push((code >>> 16) & 0xff);
-  if (code > 0xff) bytes.push((code >>> 8) & 0xff);
-  bytes.push(code & 0xff);
+/** Answers where the next one begins. */
+function writeCode(bytes: Uint8Array, at: number, code: number): number {
+  let end = at;
+  if (code > 0xffffff) bytes[end++] = code >>> 24;
+  if (code > 0xffff) bytes[end++] = (code >>> 16) & 0xff;
+  if (code > 0xff) bytes[end++] = (code >>> 8) & 0xff;
+  bytes[end++] = code & 0xff;
+  return end;
 }
 
 function createTables(encoding: MultiByteEncoding, shape: Shape): Tables {
-  const inverse = new Map<number, number>();
+  const inverse = new Uint32Array(0x10000);
   const codes = (length: number, codeOf: (i: number) => number): number[] =>
     Array.from({ length }, (_, i) => codeOf(i));
 
@@ -209,10 +218,7 @@ function createTables(encoding: MultiByteEncoding, shape: Shape): Tables {
     const bytes = new Uint8Array(asked.length * 5);
     let length = 0;
     for (const code of asked) {
-      if (code > 0xffffff) bytes[length++] = code >>> 24;
-      if (code > 0xffff) bytes[length++] = (code >>> 16) & 0xff;
-      if (code > 0xff) bytes[length++] = (code >>> 8) & 0xff;
-      bytes[length++] = code & 0xff;
+      length = writeCode(bytes, length, code);
       bytes[length++] = 0x0a;
     }
     const text = iconv.decode(Buffer.from(bytes.buffer, 0, length), encoding, { stripBOM: false });
@@ -226,9 +232,9 @@ function createTables(encoding: MultiByteEncoding, shape: Shape): Tables {
     }
   }
   function add(code: number, unit: number): void {
-    const before = inverse.get(unit);
+    const before = inverse[unit] ?? 0;
     const [from, to] = shape.avoided ?? [0, 0];
-    if (before === undefined || (before >= from && before <= to)) inverse.set(unit, code);
+    if (before === 0 || (before >= from && before <= to)) inverse[unit] = code;
   }
 
   const singles = new Uint16Array(256);

@@ -4,7 +4,7 @@ import type { Encoding, Reading } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { Cleartext } from '../../util/cleartext.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
-import { codecOf } from './encodings.ts';
+import { codecOf, prepareCodec } from './encodings.ts';
 import type { Newline } from './row-kind.ts';
 import { findFlaws, findFlawsInTurns } from './row-flaws.ts';
 import { findRows } from './row-spans.ts';
@@ -96,6 +96,7 @@ export async function* readRows(
   const layout = layoutOf(format);
   const asOneChunk = rowsPerChunk === Infinity;
   const maxBytes = asOneChunk ? Math.max(until - from.offset, minWindow) : maxChunkBytes;
+  await prepareCodec(encoding);
   const { viewUnit } = codecOf(encoding);
   let position = from;
   let buffered: Buffer = Buffer.alloc(0);
@@ -299,6 +300,7 @@ export async function readUnfoundChunk(
   if (!read.ok) return read;
   const bytes = read.value;
   if (bytes.length < length || crc32(bytes) !== crc) return failed('file.changed');
+  await prepareCodec(encoding);
   const text = {
     encoding,
     bytes,

@@ -14,6 +14,8 @@ export const rowKindOf = (layout: Layout): RowKind =>
 
 /** The rows at the beginning of a text. A row reads the same whatever stands behind it. */
 export function findRows(text: string, options: FindRowsOptions): RowSpans {
-  const kind = rowKindOf(options);
+  // What writes such rows knows the layout as long as they live, and must not keep units of megabytes.
+  const { units: _, ...layout } = options;
+  const kind = rowKindOf(layout);
   return { kind, ...kind.find(text, options) };
 }

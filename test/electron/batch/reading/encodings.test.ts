@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, it } from 'vitest';
-import { codecOf, restoreBytes } from '../../../../electron/batch/reading/encodings.ts';
+import { codecOf, extendsAscii, restoreBytes } from '../../../../electron/batch/reading/encodings.ts';
 import { encoding as encodingSchema, type Encoding } from '../../../../electron/contract/models/batch.ts';
 import { anyCharacter } from '../../../support/any-character.ts';
 
@@ -46,6 +46,10 @@ const words: Readonly<Partial<Record<Encoding, string>>> = {
 
 describe.each(all)('%s', (name) => {
   const codec = codecOf(name);
+
+  it('is known to extend ASCII or not without its tables', () => {
+    expect(extendsAscii(name)).toBe(codec.extendsAscii);
+  });
 
   it('says of any bytes whether all of them are characters', () => {
     fc.assert(
