@@ -65,11 +65,11 @@ export function createOwnTokens({
         const hasTokens = open.job.work.some(({ plan }) => !yieldsMasks(plan.operation));
         const hash = hasTokens || choice.content === 'tokens' ? await createHash() : null;
         if (hash === null) return;
-        const hashes = new Set<string>();
+        const first = new Set<string>();
         const { job, store, source } = open;
         const tokens = createTokenRows(job.work, {
           token: (token) => {
-            if (hashes.size < maxValues) hashes.add(hash(openCleartext(token).trim()));
+            if (first.size < maxValues) first.add(openCleartext(token).trim());
           },
         });
         const join = {
@@ -79,13 +79,13 @@ export function createOwnTokens({
           output: noOutput,
         };
         for (const entry of writtenEntries(store, choice)) {
-          if (hashes.size >= maxValues) break;
+          if (first.size >= maxValues) break;
           if (!(await joinRows(join, [entry])).ok) return;
         }
-        if (hashes.size === 0) return;
+        if (first.size === 0) return;
         const others = (await load()).slice(0, maxExports - 1);
         await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o700 }).catch(() => undefined);
-        await writeFileAtomically(file, JSON.stringify([[...hashes], ...others]));
+        await writeFileAtomically(file, JSON.stringify([Array.from(first, hash), ...others]));
       }).catch(() => undefined),
 
     async columnsOf(source, format, columns) {

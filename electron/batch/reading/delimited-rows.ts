@@ -1,5 +1,5 @@
 import type { Encoding, Layout } from '../../contract/models/batch.ts';
-import { inClass } from '../../storage/csv.ts';
+import { inClass, inQuotes } from '../../storage/csv.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { createCellUnits } from './cell-units.ts';
 import { nextLine } from './ebcdic.ts';
@@ -85,7 +85,7 @@ function createDelimitedWriter(
   }
 
   const withQuotes = (value: string, isQuoted: boolean): string =>
-    isQuoted || special.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+    isQuoted || special.test(value) ? inQuotes(value) : value;
 
   return {
     replace(cells, { row, column }, value) {
