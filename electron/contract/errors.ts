@@ -141,6 +141,7 @@ export const failureCodes = [
   'value.no-text', // a number, true or false of JSON; not sent
   'value.marks-inside', // a text that has marks before a value in it is tokenized; not sent
   'value.spelled-inside', // a value in a text is written in other characters than its own, or runs into another, or the encoding has two ways to write the text; not sent
+  'value.many-inside', // a text has more than 5,000 values in it; not sent
   'value.mark-broken', // the mark of a token in a text is cut or changed, or a result would make it so
   'value.case-missing', // its row has no case, or none that can be one, in the column of cases; not sent
   'value.case-value', // the case of its row has a line break or control character in it, or looks like a card number or another value; not sent

@@ -10,6 +10,7 @@ export const rowReasons: Partial<Record<FailureCode, string>> = {
   'value.field-width': 'The result does not fit its field',
   'value.marks-inside': 'Has marks of tokens already, not sent',
   'value.spelled-inside': 'Could not be put back as it is written, not sent',
+  'value.many-inside': 'Has more than 5,000 values in one text, not sent',
   'value.mark-broken': 'The mark of a token in it is broken',
   'value.unfit': 'Does not fit the definition, not sent',
   'value.check-digit': 'Not a valid value: the check digit is wrong',

@@ -234,6 +234,11 @@ export const batchMessages = {
       'The text could not be put back as it was: a value in it is written in signs that stand for others or runs into another value, or a character of it can be written in two ways. Nothing of it was sent.',
       'Correct it in the file.',
     ),
+  'value.many-inside': () =>
+    message(
+      'The text has more than 5,000 values in it, so nothing of it was sent.',
+      'Divide the text into several rows.',
+    ),
   'value.mark-broken': () =>
     message(
       'The mark of a token in the text is cut or changed, or the result would make it so.',

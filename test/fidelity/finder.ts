@@ -23,9 +23,9 @@ export function measureFinder(
   for (let cell = 0; cell < cells; cell++) {
     const { text, values } = notes.next();
     const spans = valueSpans(text, all);
-    if (spans === null) refused += 1;
+    if (!spans.ok) refused += 1;
     for (const { kind } of values) kinds[kind].written += 1;
-    for (const { kind, from, to } of spans ?? []) {
+    for (const { kind, from, to } of spans.ok ? spans.value : []) {
       const isOne = values.some(
         (one) => one.kind === kind && one.at === from && one.value.length === to - from,
       );

@@ -1,5 +1,5 @@
 import { type ValueKind, valueKinds } from '../../contract/value-kinds.ts';
-import { type ValueSpan, valueSpans } from '../../masking/value-spans.ts';
+import { mostValues, type ValueSpan, valueSpans } from '../../masking/value-spans.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Marks } from '../../contract/models/batch.ts';
 import { bareOf, lengthOfForm, readWritten, writeForm, type WrittenValue } from './written-form.ts';
@@ -37,27 +37,28 @@ function nextHead(text: string, { open }: Marks, begin: number): Head | null {
   return null;
 }
 
-/** The values that are tokenized. Failures: value.marks-inside, value.spelled-inside. */
+/** The values that are tokenized. Failures: value.marks-inside, value.many-inside, value.spelled-inside. */
 export function findCleartext(
   text: string,
   { kinds, marks }: { readonly kinds: Pick<ReadonlySet<ValueKind>, 'has'>; readonly marks: Marks },
 ): Outcome<InsideValue[]> {
   if (nextHead(text, marks, 0) !== null) return failed('value.marks-inside');
   const spans = valueSpans(text, kinds);
-  if (spans === null) return failed('value.spelled-inside');
+  if (!spans.ok) return spans;
   return done(
-    spans.map((span) => {
+    spans.value.map((span) => {
       const { bare, form } = readWritten(span.kind, text.slice(span.from, span.to));
       return { ...span, sent: bare, form };
     }),
   );
 }
 
-/** The tokens between marks. Failure: value.mark-broken. */
+/** The tokens between marks. Failures: value.mark-broken, value.many-inside. */
 export function findTokens(text: string, marks: Marks): Outcome<InsideValue[]> {
   const found: InsideValue[] = [];
   for (let head = nextHead(text, marks, 0); head !== null; head = nextHead(text, marks, head.to)) {
     const { kind, from, to: formFrom } = head;
+    if (found.length === mostValues) return failed('value.many-inside');
     // Within the token of another.
     if (from < (found.at(-1)?.to ?? 0)) return failed('value.mark-broken');
     const colon = text.indexOf(':', formFrom);

@@ -28,7 +28,7 @@ export interface InsideCell {
 
 export type InsideColumn = Pick<ColumnWork, 'plan'> & { readonly inside: InsideWork };
 
-/** The values that a text sends. Failures: value.marks-inside, value.spelled-inside, value.mark-broken, value.unfit. */
+/** The values that a text sends. Failures: value.marks-inside, value.many-inside, value.spelled-inside, value.mark-broken, value.unfit. */
 export function findInside(cell: Cleartext, { plan, inside }: InsideColumn): Outcome<InsideCell> {
   const text = openCleartext(cell);
   const { marks, works } = inside;

@@ -2,12 +2,17 @@ import { describe, expect, it } from 'vitest';
 import type { ValueKind } from '../../../electron/contract/value-kinds.ts';
 import { eachValue } from '../../../electron/masking/find-values.ts';
 import { maskCell } from '../../../electron/masking/masking.ts';
-import { valueSpans } from '../../../electron/masking/value-spans.ts';
+import { mostValues, type ValueSpan, valueSpans } from '../../../electron/masking/value-spans.ts';
 import { createNotes, seeded } from '../../support/notes.ts';
 
 const all: ReadonlySet<ValueKind> = new Set(['card', 'ssn', 'iban', 'email']);
+/** Null where they have no place of their own. */
+function spansOf(text: string, kinds = all): ValueSpan[] | null {
+  const spans = valueSpans(text, kinds);
+  return spans.ok ? spans.value : null;
+}
 const found = (text: string, kinds = all): [string, string][] | null =>
-  valueSpans(text, kinds)?.map(({ kind, from, to }) => [kind, text.slice(from, to)]) ?? null;
+  spansOf(text, kinds)?.map(({ kind, from, to }) => [kind, text.slice(from, to)]) ?? null;
 
 describe('where values stand in a text', () => {
   it.each<[string, [string, string][]]>([
@@ -68,7 +73,7 @@ describe('where values stand in a text', () => {
     'a.b@bank.example4111 1111 1111 1111',
     'IBAN GB44 WEST 1234 56, anna@bank.example called 4111 1111 1111 1111 4',
   ])('never stand within each other: %s', (text) => {
-    const spans = valueSpans(text, all);
+    const spans = spansOf(text);
     for (const [at, { from }] of (spans ?? []).entries())
       expect(from).toBeGreaterThanOrEqual(spans?.[at - 1]?.to ?? 0);
   });
@@ -113,12 +118,20 @@ describe('where values stand in a text', () => {
       return value + (pieces[Math.floor(random() * pieces.length)] ?? '');
     }).join('');
 
+  it('are as many as one text may have', () => {
+    const card = '4111 1111 1111 1111 x ';
+    expect(found(card.repeat(mostValues))).toHaveLength(mostValues);
+    expect(valueSpans(card.repeat(mostValues + 1), all)).toMatchObject({
+      failure: { code: 'value.many-inside' },
+    });
+  });
+
   it('are those that are counted, each with its place, or none', () => {
     for (let round = 0; round < 5_000; round++) {
       const text = joined();
       let told = 0;
       eachValue(text, () => told++);
-      const spans = valueSpans(text, all);
+      const spans = spansOf(text);
       if (spans !== null) expect([text, spans.length]).toEqual([text, told]);
     }
   });
@@ -128,7 +141,7 @@ describe('where values stand in a text', () => {
     for (const text of named) expect(found(text)).toHaveLength(1);
     for (const text of [...named, ...Array.from({ length: 3_000 }, joined)]) {
       const shown = maskCell(text);
-      for (const { from, to } of valueSpans(text, all) ?? [])
+      for (const { from, to } of spansOf(text) ?? [])
         expect([text, shown.includes(text.slice(from, to))]).toEqual([text, false]);
     }
   });

@@ -10,6 +10,7 @@ import { readWritten, writeForm } from '../../../../electron/batch/inside/writte
 import { usualMarks, type ValueKind } from '../../../../electron/contract/value-kinds.ts';
 import type { Marks } from '../../../../electron/contract/models/batch.ts';
 import { codeOf, valueOf } from '../../../support/batch-app.ts';
+import { mostValues } from '../../../../electron/masking/value-spans.ts';
 import { createNotes, seeded } from '../../../support/notes.ts';
 
 const kinds: ReadonlySet<ValueKind> = new Set(['card', 'ssn', 'iban', 'email']);
@@ -78,6 +79,13 @@ describe('values inside a text', () => {
   it('are not looked for in a text that has marks', () => {
     expect(codeOf(cleartextIn('[[card:T1]] and 4111111111111111'))).toBe('value.marks-inside');
     expect(codeOf(cleartextIn('[[note]] 4111111111111111'))).toBe('ok');
+  });
+
+  it('are no more than one text may have', () => {
+    const marked = 'x [[card:T1]] '.repeat(mostValues);
+    expect(findTokens(marked, usualMarks)).toMatchObject({ ok: true });
+    expect(codeOf(findTokens(`${marked}[[card:T1]]`, usualMarks))).toBe('value.many-inside');
+    expect(codeOf(cleartextIn('4111111111111111 x '.repeat(mostValues + 1)))).toBe('value.many-inside');
   });
 
   it('are not changed where one is spelled in other signs', () => {
