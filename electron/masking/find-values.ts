@@ -7,6 +7,7 @@ import {
   isPossibleSsn,
   maskPart,
   maskReadings,
+  maxMasked,
   mayBeSpelled,
   mayHoldNumber,
   minDigits,
@@ -98,11 +99,24 @@ function visitSsns(text: string, written: RegExp, visit: VisitValue): void {
 
 const digitsOf = (text: string): string => text.replaceAll(/[^0-9]/g, '');
 
-/** How many values a cell holds. */
+/** How many values a cell holds; of one that is hidden whole for its length, how many it may hold. */
 export function countValues(cell: Cleartext | string): number {
+  const text = openCleartext(cell);
+  if (text.length > maxMasked) return mostIn(text);
   let count = 0;
   eachValue(cell, () => count++);
   return count;
+}
+
+function mostIn(text: string): number {
+  let digits = 0;
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit >= 0x30 && unit <= 0x39) digits++;
+    else if (mayBeSpelled(unit)) count++;
+  }
+  return count + Math.floor(digits / minDigits);
 }
 
 /** The card numbers among them. */

@@ -23,7 +23,7 @@ export function mask(kind: DefinitionKind, value: Cleartext | string): string {
     case 'email':
       return maskEmail(cleartext);
     case 'text':
-      return hide(cleartext);
+      return hideLong(cleartext);
   }
 }
 
@@ -80,6 +80,10 @@ function maskEmail(cleartext: string): string {
   if (letters.length < 3) return match ? `${hide(local)}@${domain}` : hide(cleartext);
   return `${letters[0] ?? ''}${dot.repeat(letters.length - 1)}@${domain}`;
 }
+
+/** A longer cell is hidden whole, and its mask is no wider: to look for what it holds would take as long as it is. */
+export const maxMasked = 256 * 1024;
+const hideLong = (text: string): string => (text.length > maxMasked ? dot.repeat(maxMasked) : hide(text));
 
 const hide = (text: string) => dot.repeat(hasSurrogate.test(text) ? Array.from(text).length : text.length);
 const hasSurrogate = /[\ud800-\udfff]/;
@@ -225,11 +229,13 @@ const maskSsn = (number: string): string => hideDigits(number, [0, 5]);
  * IBAN (with its check digits) and an e-mail address are masked where they stand, whatever separates their digits, in
  * digits of any script, spelled as a page would, and in the bytes of a text that was read as UTF-16 and is none. All else
  * stays as it is, also nine digits that are the whole cell: nearly all of those are numbers of something else, and the
- * column's name tells an SSN. A number that is divided over two cells is none in either of them.
+ * column's name tells an SSN. A number that is divided over two cells is none in either of them. A cell of more than 256 K
+ * characters that may hold a number is hidden whole.
  */
 export function maskCell(cell: Cleartext | string): string {
   const text = openCleartext(cell);
   if (!mayHoldNumber(text)) return text;
+  if (text.length > maxMasked) return hideLong(text);
   const plain = plainText(text);
   const masked = maskReadings(plain, maskPartOfCell);
   const shown = masked === plain ? text : masked;

@@ -3,6 +3,7 @@ import { findFlaws } from '../../electron/batch/reading/row-flaws.ts';
 import { findRows } from '../../electron/batch/reading/row-spans.ts';
 import { Table } from '../../electron/batch/reading/table.ts';
 import type { Preview } from '../../electron/contract/models/batch.ts';
+import { countValues } from '../../electron/masking/find-values.ts';
 import { maskCell } from '../../electron/masking/masking.ts';
 import { openCleartext } from '../../electron/util/cleartext.ts';
 import { openApp, valueOf, type TestApp } from '../support/batch-app.ts';
@@ -51,6 +52,14 @@ describe('a cell that is made to be long', () => {
     const turn = await longestTurn(() => Promise.resolve((said = maskCell(one.repeat(times)))));
     expect(said === masked.repeat(times)).toBe(true);
     expect(turn).toBeLessThan(noticedTurn);
+  });
+
+  it('is hidden whole where its values would be looked for too long, and counts as all that it may hold', () => {
+    const cards = '4111 1111 1111 1111 x '.repeat(20_000);
+    expect(maskCell(cards)).toMatch(/^•+$/);
+    expect(countValues(cards)).toBeGreaterThanOrEqual(20_000);
+    const words = 'nothing to hide, '.repeat(20_000);
+    expect(maskCell(words)).toBe(words);
   });
 
   it('is masked where its beginning is seen', async () => {

@@ -2,6 +2,7 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { valueKinds } from '../../contract/value-kinds.ts';
 import type { FoundValues, InventoryColumn, InventoryFile } from '../../contract/models/inventory.ts';
 import { heldValues, mayHoldValue, type HeldValues } from '../../masking/find-values.ts';
+import { isLongText, partsOf } from '../../masking/text-parts.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { isBlank } from '../../util/blank.ts';
 import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
@@ -11,7 +12,7 @@ import { firstColumns } from '../reading/columns.ts';
 import { namesSsn, namesTokens } from '../reading/fit.ts';
 import { beginning, endOf, readBelow, readRows, type Format } from '../reading/read-rows.ts';
 import type { RowPiece, Table, Units } from '../reading/table.ts';
-import { yieldToOthers } from '../../util/turns.ts';
+import { createTurn, yieldToOthers } from '../../util/turns.ts';
 
 export interface LookOptions {
   readonly bytes: ByteSource;
@@ -51,6 +52,18 @@ function countHeld(found: Found, held: HeldValues, row: number | null): boolean 
     if (row !== null && found[kind].first.length < maxFirst) found[kind].first.push(row);
   }
   return any;
+}
+
+/** What a long text holds, in turns. It is none of it as a whole. */
+async function heldInParts(text: string, namedSsn?: boolean): Promise<HeldValues> {
+  const held: HeldValues = {};
+  const turn = createTurn();
+  for (const { from, to } of partsOf(0, text.length)) {
+    for (const kind of Object.keys(heldValues(text.slice(from, to), namedSsn)) as (keyof HeldValues)[])
+      held[kind] = 'inside';
+    if (turn.isOver()) await turn.next();
+  }
+  return held;
 }
 
 interface ColumnCounts {
@@ -93,6 +106,9 @@ export async function lookThrough(options: LookOptions): Promise<Outcome<Counted
   let units: Units = new Uint8Array(0);
   let row = 0;
   let number = 0;
+  /** Texts that are looked at in parts, when their row is done. */
+  const long: { readonly text: Cleartext; readonly column: ColumnCounts | null; readonly number: number }[] =
+    [];
 
   function lookAtCell(column: ColumnCounts): void {
     if (table === null) return;
@@ -100,7 +116,8 @@ export async function lookThrough(options: LookOptions): Promise<Outcome<Counted
     const cell = table.value(row, column.index);
     if (isBlank(openCleartext(cell))) return;
     column.filled += 1;
-    if (countHeld(column.found, heldValues(cell, column.namedSsn), number)) column.held += 1;
+    if (isLongText(openCleartext(cell).length)) long.push({ text: cell, column, number });
+    else if (countHeld(column.found, heldValues(cell, column.namedSsn), number)) column.held += 1;
     if (planned === null || !table.isText(row, column.index)) return;
     const { operation } = planned.plan;
     column.leaves += fittingValues(planned, cell, { operation, maxLength })?.length ?? 0;
@@ -114,7 +131,8 @@ export async function lookThrough(options: LookOptions): Promise<Outcome<Counted
   }
 
   function lookOutside(text: Cleartext): void {
-    if (countHeld(outside.found, heldValues(text), null)) outside.lines += 1;
+    if (isLongText(openCleartext(text).length)) long.push({ text, column: null, number });
+    else if (countHeld(outside.found, heldValues(text), null)) outside.lines += 1;
   }
 
   function lookAtLine(of: Table, line: number): void {
@@ -151,6 +169,14 @@ export async function lookThrough(options: LookOptions): Promise<Outcome<Counted
     }
   }
 
+  async function lookAtLong(): Promise<void> {
+    for (const { text, column, number: ofRow } of long.splice(0)) {
+      const held = await heldInParts(openCleartext(text), column?.namedSsn);
+      if (column === null) outside.lines += Number(countHeld(outside.found, held, null));
+      else column.held += Number(countHeld(column.found, held, ofRow));
+    }
+  }
+
   const counted = (failure: Counted['failure']): Outcome<Counted> =>
     done({
       rows,
@@ -165,6 +191,7 @@ export async function lookThrough(options: LookOptions): Promise<Outcome<Counted
     if (!read.ok) return counted(read.failure);
     const { above, flaws, start } = read.value;
     if (above !== null) lookAtLines(above);
+    await lookAtLong();
     ({ table } = read.value);
     ({ units } = table);
     for (row = 0; row < table.count; row++) {
@@ -174,6 +201,7 @@ export async function lookThrough(options: LookOptions): Promise<Outcome<Counted
         leftOut += 1;
         lookAtLine(table, row);
       } else lookAtRow(table);
+      if (long.length > 0) await lookAtLong();
     }
     report(Math.min(1, read.value.end.offset / Math.max(1, end)), rows);
     await yieldToOthers();
@@ -182,6 +210,7 @@ export async function lookThrough(options: LookOptions): Promise<Outcome<Counted
   for await (const below of readBelow(bytes, format)) {
     if (!below.ok) return counted(below.failure);
     lookAtLines(below.value);
+    await lookAtLong();
     await yieldToOthers();
     if (signal.aborted) return failed('service.cancelled');
   }

@@ -20,7 +20,7 @@ import { groundsOfRows } from '../planning/row-case.ts';
 import { columnName, disclosedRows } from '../planning/disclosed.ts';
 import { definitionsOf, yieldsCleartext, lastMapped } from '../planning/plan.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
-import { codecOf } from '../reading/encodings.ts';
+import { codecOf, prepareCodec } from '../reading/encodings.ts';
 import { readAbove, readBelow, type Format } from '../reading/read-rows.ts';
 import { rowKindOf } from '../reading/row-spans.ts';
 import { sheetRows } from '../../parsing/workbook/sheet.ts';
@@ -100,6 +100,7 @@ export async function exportJob(
   if (asked.content !== choice.content && asked.rows !== 'failed') return failed('export.no-cleartext');
   const mostRows = maxRows(choice, store.tally);
   const act = holdsCleartext(choice) ? cleartextAct(job, choice, store) : null;
+  await prepareCodec(choice.encoding);
   const refused =
     checkChoice(choice, store.tally, job) ?? (act === null ? null : await options.gate.check(act));
   if (refused !== null) return refused;
@@ -430,7 +431,7 @@ async function writeResultsAlone(
     output,
   };
   return writeFile(options, async (file) => {
-    rows.writeAbove(above);
+    await rows.writeAbove(above);
     if (output.lost.length > 0) return failed('export.encoding', { subject: choice.encoding });
     const mark = byteOrderMark(choice, format);
     let rowsWritten = 0;
@@ -537,7 +538,7 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   if (!mark.ok) return mark;
   const above = await readAbove(source, format);
   if (!above.ok) return above;
-  rows.writeAbove(above.value);
+  await rows.writeAbove(above.value);
   if (output.lost.length > 0) return failed('export.encoding', { subject: choice.encoding });
   let rowsWritten = 0;
   // The disk writes one group of chunks while the next is joined.
@@ -572,7 +573,7 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   if (!written.ok) return written;
   for await (const below of readBelow(source, format)) {
     if (!below.ok) return below;
-    rows.writeBelow(below.value);
+    await rows.writeBelow(below.value);
     if (output.lost.length > 0) return failed('export.encoding', { subject: choice.encoding });
     const added = await file.write(output.take());
     if (!added.ok) return added;

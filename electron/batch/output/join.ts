@@ -19,7 +19,7 @@ export interface JoinOptions {
   readonly read: ReadRecord;
   /** For rows that are copied all at once: each piece is empty once others are read. */
   readonly readCopied: ReadBytes;
-  readonly rows: Pick<OutputRows, 'write'> & Partial<Pick<OutputRows, 'writeAll' | 'mayWriteAll'>>;
+  readonly rows: Pick<OutputRows, 'write' | 'rest'> & Partial<Pick<OutputRows, 'writeAll' | 'mayWriteAll'>>;
   readonly output: RowOutput;
   /** As many fields of each row are asked for; all of them, if absent. */
   readonly maxFields?: number | undefined;
@@ -75,6 +75,7 @@ async function joinChunk(
     looked = table.rowEnd(i);
     if (turn.isOver()) await turn.next();
   }
+  await rows.rest();
   return done(written);
 }
 

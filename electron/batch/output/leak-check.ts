@@ -1,10 +1,12 @@
 import type { Remaining } from '../../contract/models/batch.ts';
-import { type Cleartext, openCleartext } from '../../util/cleartext.ts';
+import { type Cleartext, cleartext, openCleartext } from '../../util/cleartext.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { RowPiece, Table, Units } from '../reading/table.ts';
 import { shortestCard, someCard } from '../../masking/cards.ts';
 import { cardsIn, mayHoldValueIn } from '../../masking/find-values.ts';
 import { plainText } from '../../masking/plain-text.ts';
+import { isLongText, partsOf, type TextPart } from '../../masking/text-parts.ts';
+import { createTurn } from '../../util/turns.ts';
 import { createRunFinder, digitsOf, textOf, type DigitRun } from './digit-runs.ts';
 import type { SentValues } from './sent-values.ts';
 import { ValueSet } from './value-set.ts';
@@ -25,6 +27,11 @@ export interface LeakCheck {
   copied(from: number, to: number): void;
   /** The same of one field that is not as the source has it. */
   copiedField(field: Cleartext, column: number): void;
+  /**
+   * Looks at what was copied and is long, in parts and in turns of its own: one row may be megabytes of card numbers. Awaited
+   * before the rows are let go of, and before what remains is asked for.
+   */
+  rest(): Promise<void>;
   /** Whether it matters which tokens there are. */
   readonly asksForTokens: boolean;
   /** What the service gave as a token, or took for one, is no card number, wherever it stands. */
@@ -43,6 +50,16 @@ interface Place {
   values: number;
   firstRow: number;
   lastRow: number;
+}
+
+/** A long piece of a row, which is looked at later. */
+interface LongPiece {
+  readonly table: Table;
+  readonly index: number;
+  readonly row: number;
+  readonly isTypedRow: boolean;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** `holds`: whether what is written can hold a cell; one that it can't is left empty. Without it every cell is held. */
@@ -78,10 +95,21 @@ export function createLeakCheck(
   let heldCell: CellPlace | null = null;
   let isHeld = true;
   let otherCell: CellPlace | null = null;
+  const long: (LongPiece | { readonly field: Cleartext; readonly column: number; readonly row: number })[] =
+    [];
+  /** The part of a long piece that is looked at. */
+  let part: Pick<TextPart, 'from' | 'to'> | null = null;
+  /** What the part before has too is looked at once more by itself, and taken off: the values, and these card numbers. */
+  let isAgain = false;
+  const again: string[] = [];
 
   function count(column: number, rowNumber: number, kind: 'cards' | 'values'): void {
     if (kind === 'values' && isTypedRow) return;
     let place = places.get(column);
+    if (isAgain) {
+      if (place !== undefined && place[kind] > 0) place[kind] -= 1;
+      return;
+    }
     if (place === undefined) {
       place = { cards: 0, values: 0, firstRow: rowNumber, lastRow: rowNumber };
       places.set(column, place);
@@ -99,15 +127,21 @@ export function createLeakCheck(
     const cell = placeOf(table, column);
     if (!isSame(cell, heldCell)) {
       heldCell = cell;
-      isHeld = holds(openCleartext(textIn(table, column)));
+      isHeld = holds(openCleartext(wholeTextIn(table, column)));
     }
     return isHeld ? column : null;
   }
 
   const placeOf = (of: Table, column: number): CellPlace => [of, index, column, between];
 
-  const textIn = (of: Table, column: number): Cleartext =>
+  const wholeTextIn = (of: Table, column: number): Cleartext =>
     between === null ? of.value(index, column) : of.text(between.from, between.to);
+
+  function textIn(of: Table, column: number): Cleartext {
+    if (part === null) return wholeTextIn(of, column);
+    const { from, to } = between ?? { from: of.fieldStart(index, column), to: of.fieldEnd(index, column) };
+    return of.text(Math.max(from, part.from), Math.min(to, part.to));
+  }
 
   function hashDigits(digits: string): void {
     tokens.begin();
@@ -118,6 +152,15 @@ export function createLeakCheck(
     const cards = cardsIn(text);
     ownCards = new Set(cards);
     for (const card of cards) {
+      if (isAgain) {
+        again.push(card);
+        continue;
+      }
+      const twice = again.indexOf(card);
+      if (twice >= 0) {
+        again.splice(twice, 1);
+        continue;
+      }
       hashDigits(card);
       if (tokens.has()) continue;
       if (waiting.length < maxWaiting) waiting.push({ hash: tokens.sum(), column, row });
@@ -174,11 +217,14 @@ export function createLeakCheck(
 
   /** What spells a digit. */
   function lookAtSigns(from: number, to: number): void {
-    for (let at = signs.next(units, from); at < to; at = signs.next(units, at)) {
+    // Of a long piece no more than its part is gone through for each.
+    const within = part === null ? units : units.subarray(0, to);
+    for (let at = signs.next(within, from); at < to; at = signs.next(within, at)) {
       const column = columnAt(at);
       if (table === null || column === null || fieldColumn !== null) return;
       const end = Math.min(between?.to ?? table.fieldEnd(index, column), to);
-      if (maySpellCard(units, between?.from ?? table.fieldStart(index, column), end)) lookAtCell(column);
+      const start = between?.from ?? table.fieldStart(index, column);
+      if (maySpellCard(units, Math.max(start, part?.from ?? 0), end)) lookAtCell(column);
       at = Math.max(at + 1, end);
     }
   }
@@ -200,6 +246,11 @@ export function createLeakCheck(
   }
 
   function copiedField(field: Cleartext, column: number): void {
+    if (isLongText(openCleartext(field).length)) long.push({ field, column, row });
+    else lookAtField(field, column);
+  }
+
+  function lookAtField(field: Cleartext, column: number): void {
     fieldColumn = column;
     ownCards = new Set();
     if (mayHoldValueIn(openCleartext(field))) lookForCards(field, column);
@@ -211,20 +262,73 @@ export function createLeakCheck(
     if (table !== null) ({ units } = table);
   }
 
+  function beginRow(from: Table, at: number, number: number, isTyped: boolean): void {
+    isTypedRow = isTyped;
+    table = from;
+    index = at;
+    row = number;
+    ({ units } = from);
+  }
+
+  /** `lookAt` gets each part, and before that what the part before has too. */
+  async function inParts(
+    { from, to }: Pick<TextPart, 'from' | 'to'>,
+    lookAt: (from: number, to: number) => void,
+  ): Promise<void> {
+    const turn = createTurn();
+    for (const next of partsOf(from, to)) {
+      const partIn = (end: number): void => {
+        part = { from: next.from, to: end };
+        readCell = otherCell = null;
+        ownCards = new Set();
+        lookAt(next.from, end);
+        part = null;
+      };
+      isAgain = true;
+      if (next.again > next.from) partIn(next.again);
+      isAgain = false;
+      partIn(next.to);
+      again.length = 0;
+      if (turn.isOver()) await turn.next();
+    }
+    readCell = otherCell = null;
+  }
+
+  async function lookAtLong(piece: LongPiece): Promise<void> {
+    beginRow(piece.table, piece.index, piece.row, piece.isTypedRow);
+    const pieces: RowPiece[] = [];
+    if (!piece.table.eachPiece(index, piece.from, piece.to, (one) => pieces.push(one)))
+      await inParts(piece, look);
+    for (const one of pieces) {
+      between = one.isField ? null : one;
+      await inParts(one, look);
+    }
+    between = null;
+  }
+
   return {
     row(from, at, number, isTyped = false) {
-      isTypedRow = isTyped;
-      table = from;
-      index = at;
-      row = number;
-      ({ units } = from);
+      beginRow(from, at, number, isTyped);
     },
     copied(from, to) {
-      if (from >= to) return;
-      if (table?.eachPiece(index, from, to, lookAtPiece) !== true) look(from, to);
+      if (from >= to || table === null) return;
+      if (isLongText(to - from)) long.push({ table, index, row, isTypedRow, from, to });
+      else if (!table.eachPiece(index, from, to, lookAtPiece)) look(from, to);
       between = null;
     },
     copiedField,
+    async rest() {
+      for (const piece of long.splice(0)) {
+        if ('table' in piece) await lookAtLong(piece);
+        else {
+          ({ row } = piece);
+          const text = openCleartext(piece.field);
+          await inParts({ from: 0, to: text.length }, (from, to) => {
+            lookAtField(cleartext(text.slice(from, to)), piece.column);
+          });
+        }
+      }
+    },
     get asksForTokens() {
       return waiting.length > 0;
     },
@@ -235,6 +339,7 @@ export function createLeakCheck(
       }
     },
     remaining() {
+      if (long.length > 0) throw new TypeError('not all of what was copied was looked at');
       for (const { hash, column, row: number } of waiting.splice(0))
         if (!tokens.hasSum(hash)) count(column, number, 'cards');
       const found = [...places].map(([column, place]) => ({ column, ...place }));

@@ -52,11 +52,13 @@ export interface OutputRows {
    * The rows above the first one of data, the header among them; null where there are none. Those that are no header go
    * out with all rows only.
    */
-  writeAbove(above: Table | null): void;
+  writeAbove(above: Table | null): Promise<void>;
   /** Rows below the table; they go out with all rows only. */
-  writeBelow(below: Table): void;
+  writeBelow(below: Table): Promise<void>;
   /** Whether the row is written, or left out. */
   write(chunk: Chunk, results: ChunkResults, index: number): boolean;
+  /** Awaited behind the rows of a chunk: what of them takes a while to look at. */
+  rest(): Promise<void>;
   /** The same for all rows of a chunk at once, by its bytes. False where they are not all alike: then none is written. */
   writeAll(range: ChunkRange, bytes: Buffer, results: ChunkResults): boolean;
   /** Whether `writeAll` may do it. */
@@ -250,6 +252,8 @@ export function createOutputRows({
     output.line(withError ? [...cells, 'error'] : cells);
   }
 
+  const rest = async (): Promise<void> => leaks?.rest();
+
   function copyRow(table: Table, row: number, number: number): void {
     output.begin(table, row);
     leaks?.row(table, row, number);
@@ -258,7 +262,7 @@ export function createOutputRows({
   }
 
   return {
-    writeAbove(above) {
+    async writeAbove(above) {
       const header = headerIndex(format);
       if (header === null && failedOnly) output.line([...errorColumns, ...names]);
       else if (!isDelimited(format) && !output.keepsDelimiter) writeNames();
@@ -268,11 +272,14 @@ export function createOutputRows({
         else if (choice.rows !== 'all') continue;
         else if (output.keepsDelimiter || row > 0 || !tellsDelimiter(above)) copyRow(above, row, 0);
       }
+      await rest();
     },
-    writeBelow(below) {
+    async writeBelow(below) {
       if (choice.rows !== 'all') return;
       for (let row = 0; row < below.count; row++) copyRow(below, row, lastRow + 1);
+      await rest();
     },
+    rest,
     write(chunk, results, index) {
       const { table } = chunk;
       const state = results.states[index];
@@ -380,7 +387,7 @@ export const mayBeClear = (one: ColumnWork): boolean =>
 export function createTokenRows(
   work: readonly ColumnWork[],
   leaks: Pick<LeakCheck, 'token'>,
-): Pick<OutputRows, 'write'> {
+): Pick<OutputRows, 'write' | 'rest'> {
   return {
     write({ table }, results, index) {
       work.forEach((one, i) => {
@@ -395,6 +402,7 @@ export function createTokenRows(
       });
       return true;
     },
+    rest: () => Promise.resolve(),
   };
 }
 

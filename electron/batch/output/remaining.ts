@@ -115,12 +115,12 @@ async function lookThrough(
   });
   const above = await readAbove(source, format);
   if (!above.ok) return above;
-  written.writeAbove(above.value);
+  await written.writeAbove(above.value);
   const looked = await joinAll(open, { rows: written, entries: writtenEntries(open.store, choice), signal });
   if (!looked.ok) return looked;
   for await (const below of readBelow(source, format)) {
     if (!below.ok) return below;
-    written.writeBelow(below.value);
+    await written.writeBelow(below.value);
   }
   return remainingOf(leaks, open, signal);
 }

@@ -63,7 +63,7 @@ interface JoinResults {
   readonly alone: ResultsAlone;
   readonly pending: MendedRows['pending'];
   readonly read: ReturnType<ResultStore['createSequentialReader']>;
-  readonly rows: Pick<OutputRows, 'write'>;
+  readonly rows: Pick<OutputRows, 'write' | 'rest'>;
   readonly output: RowOutput;
 }
 
@@ -92,6 +92,7 @@ export async function joinResults(
     };
     const known = withoutPending(results.value, { firstRow: start.row, flaws: chunk.flaws }, pending);
     for (let index = 0; index < count; index++) if (rows.write(chunk, known, index)) written += 1;
+    await rows.rest();
   }
   return done({ bytes: output.take(), rows: written });
 }

@@ -10,6 +10,7 @@ import type { ResultStore } from '../storing/result-store.ts';
 import { type ColumnResults, rowStates } from '../storing/results.ts';
 import { eachDigit, type DigitRun } from './digit-runs.ts';
 import { lastMapped } from '../planning/plan.ts';
+import { createTurn, standForActs } from '../../util/turns.ts';
 import { ValueSet } from './value-set.ts';
 
 /** A shorter value stands in any file by chance, as "1" does. One of letters and digits, as a document's number is, does not. */
@@ -194,18 +195,21 @@ export async function collectSentValues({
     const results = readResults === null ? null : await readResults(entry);
     if (results?.ok === false) return results;
     for (const one of sending) {
-      if (isInside(one)) addInside(chunk.value, one, results?.value.columns[work.indexOf(one)]);
+      if (isInside(one)) await addInside(chunk.value, one, results?.value.columns[work.indexOf(one)]);
       else sent.addColumn(chunk.value, one.plan.column);
     }
+    await standForActs();
   }
   return done(sent);
 
-  function addInside(
+  async function addInside(
     { table, start, typed: fromWindow }: Chunk,
     one: ColumnWork & InsideColumn,
     results: ColumnResults | undefined,
-  ): void {
+  ): Promise<void> {
+    const turn = createTurn();
     for (let row = 0; row < table.count; row++) {
+      if (turn.isOver()) await turn.next();
       if (fromWindow.has(start.row + row)) continue;
       const cell = table.value(row, one.plan.column);
       const marked = results?.states[row] === rowStates.ok ? results.values[row] : undefined;

@@ -224,6 +224,21 @@ it('what is in no column is counted: lines above and below the table, and rows t
   expect(outside.found.card).toEqual({ are: 0, contain: 2, first: [] });
 });
 
+it('long cells and lines are looked at in parts, wherever a value stands in them', async () => {
+  const card = '4111118124045251';
+  const long = (place: number, value: string): string =>
+    `${'none here; '.repeat(place)}${value} ${'none here; '.repeat(9_000 - place)}`;
+  // Where one part ends and the next begins.
+  const places = Array.from({ length: 300 }, (_, n) => 2_800 + n);
+  const rows = places.map((place) => `${long(place, card)},${long(place, 'anna@example.org')}`);
+  const text = `a,b\n${rows.join('\n')}\n${long(0, '')},${long(0, '')}\n${long(5_000, card)}\n`;
+  const { columns, outside } = await lookAt(write('long.csv', text));
+  const first = [1, 2, 3, 4, 5];
+  expect(columns[0]?.found.card).toEqual({ are: 0, contain: 300, first });
+  expect(columns[1]?.found.email).toEqual({ are: 0, contain: 300, first });
+  expect(outside.found.card).toEqual({ are: 0, contain: 1, first: [] });
+});
+
 it('what would leave by the plan is what a run sends; tokens are cells of a column that is taken for tokens', async () => {
   const file = write(
     'p.csv',

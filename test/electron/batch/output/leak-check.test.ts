@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { createLeakCheck } from '../../../../electron/batch/output/leak-check.ts';
-import type { SentValues } from '../../../../electron/batch/output/sent-values.ts';
-import type { Table } from '../../../../electron/batch/reading/table.ts';
+import { createSentValues, type SentValues } from '../../../../electron/batch/output/sent-values.ts';
+import { findRows } from '../../../../electron/batch/reading/row-spans.ts';
+import { Table } from '../../../../electron/batch/reading/table.ts';
+import type { Remaining } from '../../../../electron/contract/models/batch.ts';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
+import { longestTurn, noticedTurn } from '../../../support/longest-turn.ts';
+import { seeded } from '../../../support/notes.ts';
 
 /** A table of one cell. */
 function cellOf(text: string): Table {
@@ -68,4 +72,80 @@ test.each([
   check.copied(0, table.units.length);
   expect(check.remaining().cards).toBe(500);
   expect(reads).toBeLessThan(5);
+});
+
+describe('a long piece', () => {
+  const format = { delimiter: ',', newline: '\n' } as const;
+
+  /** What a row leaves of which one cell is this, beside a column of values that were sent. */
+  async function leftOf(cell: string, sent: readonly string[] = [], json = false): Promise<Remaining> {
+    const text = json ? `{"a":"1","b":"${cell}"}\n` : `1,${cell}\n`;
+    const layout = json ? { json: { rows: 'lines' as const, pointers: ['/a', '/b'] } } : {};
+    const bytes = Buffer.from(text);
+    const view = bytes.toString('latin1');
+    const spans = findRows(view, { ...format, ...layout, isEnd: true, isFull: true, until: Infinity });
+    const table = new Table({ encoding: 'utf-8', bytes, view }, spans);
+    const values = createSentValues({ ...format, encoding: 'utf-8' });
+    for (const value of sent) values.addValue(value);
+    const check = createLeakCheck(format, values);
+    check.row(table, 0, 7);
+    check.copied(table.rowStart(0), table.rowEnd(0));
+    await check.rest();
+    return check.remaining();
+  }
+
+  it.each([
+    ['alone', '4111 1111 1111 1111 '],
+    ['in one piece', '4111111111111111 '],
+    ['in a text', 'She wrote of 4111-1111-1111-1111 and then of nothing else. '],
+    ['of other scripts', '٤١١١١١١١١١١١١١١١ x '],
+    ['that are spelled', '&#52;111&nbsp;1111 1111 1111 then '],
+  ])('has each of its cards counted once: %s', async (_, one) => {
+    const times = Math.ceil(300_000 / one.length);
+    expect(await leftOf(one.repeat(times))).toMatchObject({
+      cards: times,
+      places: [{ column: 1, firstRow: 7, lastRow: 7 }],
+    });
+  });
+
+  it('has what it leaves wherever in it that stands, in each kind of rows', async () => {
+    const random = seeded(39);
+    const kinds = ['4111 1111 1111 1111', '&#52;111111111111111', '1234567890', 'anna777'];
+    for (let round = 0; round < 40; round++) {
+      let cell = '';
+      let cards = 0;
+      let values = 0;
+      while (cell.length < 150_000) {
+        cell += 'no value here; '.repeat(Math.floor(random() * 900));
+        const kind = Math.floor(random() * kinds.length);
+        cell += `${kinds[kind] ?? ''} | `;
+        if (kind === 2 || kind === 3) values += 1;
+        else cards += 1;
+      }
+      const left = await leftOf(cell, ['1234567890', 'anna777'], round % 2 === 1);
+      expect([round, left.cards, left.values]).toEqual([round, cards, values]);
+    }
+  });
+
+  it('of an own field too', async () => {
+    const check = createLeakCheck(format, nothingSent);
+    check.row(cellOf('x'), 0, 3);
+    check.copiedField(cleartext('4111111111111111 x '.repeat(20_000)), 0);
+    await check.rest();
+    expect(check.remaining()).toMatchObject({ cards: 20_000, places: [{ firstRow: 3 }] });
+  });
+
+  it('keeps nothing waiting', async () => {
+    const cell = '4111 1111 1111 1111 '.repeat(250_000);
+    expect(await longestTurn(() => leftOf(cell))).toBeLessThan(noticedTurn);
+  });
+
+  it('is never left out: what remains is not said before it was looked at', async () => {
+    const check = createLeakCheck(format, nothingSent);
+    check.row(cellOf('x'), 0, 3);
+    check.copiedField(cleartext('x'.repeat(100_000)), 0);
+    expect(() => check.remaining()).toThrow('looked at');
+    await check.rest();
+    expect(check.remaining()).toMatchObject({ cards: 0 });
+  });
 });
