@@ -17,6 +17,10 @@ export const worstInputs = {
   utf16: '8 MB of quotes in UTF-16',
   header: 'a header of 1,000 cells of 9,000 characters',
   'long-cells': '15 cells of 1,000,000 digits in one row',
+  cards: '15 cells of 1 MB of card numbers in one row',
+  'long-cell': 'one cell of 15 MB of card numbers',
+  texts: '20 texts with 4,800 values in each',
+  'other-digits': '15 cells of 300,000 digits of another script in one row',
   'at-signs': '16 cells of 900,000 @',
   delimiters: 'a row of 15 MB of commas',
   'no-line-ends': '20 MB without a line end',
@@ -100,6 +104,26 @@ function* piecesOf(
     case 'long-cells':
       yield `${Array.from({ length: 15 }, (_, n) => `c${n}`).join(',')}\n`;
       for (let n = 0; n < 3; n++) yield `${Array.from({ length: 15 }, () => '4'.repeat(mega)).join(',')}\n`;
+      return;
+    case 'cards':
+      yield 'name,card\n';
+      for (let n = 0; n < 2; n++)
+        yield `${Array.from({ length: 15 }, () => '4111 1111 1111 1111 '.repeat(mega / 20)).join(',')}\n`;
+      return;
+    case 'long-cell':
+      yield 'name,card\n1,4111111111111111\n';
+      for (let n = 0; n < 15; n++) yield '4111 1111 1111 1111 '.repeat(mega / 20);
+      yield ',4111111111111111\n';
+      return;
+    case 'texts':
+      yield 'name,note\n';
+      for (let n = 0; n < 20; n++)
+        yield `${n},${'On the phone she named 4111 1111 1111 1111 and then wrote from anna@example.org again. '.repeat(2_400)}\n`;
+      return;
+    case 'other-digits':
+      yield 'name,card\n';
+      for (let n = 0; n < 2; n++)
+        yield `${Array.from({ length: 15 }, () => '٤١١١١١١١١١١١١١١١ '.repeat(300_000 / 17)).join(',')}\n`;
       return;
     case 'at-signs':
       yield 'name,mail\n';

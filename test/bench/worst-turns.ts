@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { calls } from '../../electron/contract/calls.ts';
-import type { Encoding, Reading } from '../../electron/contract/models/batch.ts';
+import type { Encoding, ExportChoice, Reading } from '../../electron/contract/models/batch.ts';
 import { openHarness, untilDone } from './harness.ts';
 import { createSteps } from './steps.ts';
 import { endingOf, writeWorst, type WorstInput } from './worst-inputs.ts';
 
 /**
- * One worst input, opened, shown, read wrongly, counted, run and searched as the window does it. Options as JSON in the
+ * One worst input, opened, shown, read wrongly, looked through, run, searched and exported as the window does it. Options as JSON in the
  * first argument; on the last line its steps.
  */
 const options = JSON.parse(process.argv[2] ?? '{}') as { input: WorstInput; url: string; ca: string };
@@ -41,11 +41,20 @@ await step('read wrongly', async () => {
   for (const encoding of encodings) await look({ encoding }).catch(() => undefined);
   for (const delimiter of [';', '"', '4']) await look({ delimiter }).catch(() => undefined);
 });
+await step('looked through', async () => {
+  const looked = await harness.batch['inventory.look']({
+    source: { of: 'source', sourceId, reading: {}, plan: [] },
+  });
+  if (!looked.ok) throw new Error(looked.failure.code);
+});
 const ofJob = reading as Reading | null;
 if (ofJob !== null) {
   let jobId = '';
   await step('run', async () => {
-    jobId = await harness.start(sourceId, 1, 'detokenize', ofJob);
+    const operation = options.input === 'texts' ? 'tokenize inside' : 'detokenize';
+    const startAt = (column: number): Promise<string> => harness.start(sourceId, column, operation, ofJob);
+    // What can't be told from its first lines is one column.
+    jobId = await startAt(1).catch(() => startAt(0));
     await untilDone(harness, jobId);
   });
   const view = { where: [], sort: null };
@@ -65,22 +74,24 @@ if (ofJob !== null) {
     });
     if (!found.ok) throw new Error(found.failure.code);
   });
-  await step('exported', async () => {
+  const exportIt = async (choice: Pick<ExportChoice, 'safety' | 'encoding'>): Promise<void> => {
     const exported = await harness.batch['batch.export']({
       jobId,
       content: 'tokens',
       rows: 'all',
       format: 'csv',
-      safety: 'source',
+      ...choice,
       delimiter: ',',
-      encoding: 'utf-8',
       byteOrderMark: false,
       newline: '\r\n',
       grounds: null,
       passphrase: null,
+      leavesEmpty: true,
     });
     if (!exported.ok) throw new Error(exported.failure.code);
-  });
+  };
+  await step('exported', () => exportIt({ safety: 'source', encoding: 'utf-8' }));
+  await step('written anew', () => exportIt({ safety: 'spreadsheet', encoding: 'gb18030' }));
   await harness.close();
   harness = await open();
   await step('first page after a start', firstPage);
