@@ -115,6 +115,15 @@ describe('card numbers', () => {
     ['as a workbook', { format: 'workbook' }],
     ['encrypted', { passphrase: obscuredOf('a passphrase of some length') }],
   ];
+  it.each(inAllForms.slice(0, 4))('are counted in cells and rows of any length, %s', async (_, choice) => {
+    const app = await open();
+    const note = (row: number): string =>
+      Array.from({ length: 3_000 }, (_, n) => `then she named ${cardOf(row * 3_000 + n)} "once"`).join('; ');
+    const rows = rowsOf(3, (row) => `${cardOf(row)}|${note(row)}`);
+    const job = await run(app, `card|${note(0)}\n${rows}`, { columns: [tokenize(0)] });
+    expect(await lookAndExport(app, job, choice)).toEqual(only(1, 12_000, 0, 3));
+  });
+
   it.each(inAllForms)('are counted in a column that nobody mapped, %s', async (_, choice) => {
     const app = await open();
     const job = await run(
