@@ -109,7 +109,8 @@ test.each([
 });
 
 test('a long text without an address takes no time for it', () => {
-  for (const text of ['x'.repeat(1_000_000), '"'.repeat(100_000), 'a '.repeat(300_000), ')'.repeat(300_000)])
+  // A longer one is hidden whole.
+  for (const text of ['x'.repeat(250_000), '"'.repeat(100_000), 'a '.repeat(125_000), ')'.repeat(250_000)])
     expect(maskCell(`${text}@`)).toHaveLength(text.length + 1);
 });
 
