@@ -52,12 +52,18 @@ interface Place {
   lastRow: number;
 }
 
-/** A long piece of a row, which is looked at later. */
-interface LongPiece {
-  readonly table: Table;
-  readonly index: number;
+/** What is long, and is looked at later. */
+interface LongText {
   readonly row: number;
   readonly isTypedRow: boolean;
+}
+interface LongField extends LongText {
+  readonly field: Cleartext;
+  readonly column: number;
+}
+interface LongPiece extends LongText {
+  readonly table: Table;
+  readonly index: number;
   readonly from: number;
   readonly to: number;
 }
@@ -95,8 +101,7 @@ export function createLeakCheck(
   let heldCell: CellPlace | null = null;
   let isHeld = true;
   let otherCell: CellPlace | null = null;
-  const long: (LongPiece | { readonly field: Cleartext; readonly column: number; readonly row: number })[] =
-    [];
+  const long: (LongPiece | LongField)[] = [];
   /** The part of a long piece that is looked at. */
   let part: Pick<TextPart, 'from' | 'to'> | null = null;
   /** What the part before has too is looked at once more by itself, and taken off: the values, and these card numbers. */
@@ -246,7 +251,7 @@ export function createLeakCheck(
   }
 
   function copiedField(field: Cleartext, column: number): void {
-    if (isLongText(openCleartext(field).length)) long.push({ field, column, row });
+    if (isLongText(openCleartext(field).length)) long.push({ field, column, row, isTypedRow });
     else lookAtField(field, column);
   }
 
@@ -321,7 +326,7 @@ export function createLeakCheck(
       for (const piece of long.splice(0)) {
         if ('table' in piece) await lookAtLong(piece);
         else {
-          ({ row } = piece);
+          ({ row, isTypedRow } = piece);
           const text = openCleartext(piece.field);
           await inParts({ from: 0, to: text.length }, (from, to) => {
             lookAtField(cleartext(text.slice(from, to)), piece.column);

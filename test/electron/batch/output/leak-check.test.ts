@@ -135,6 +135,20 @@ describe('a long piece', () => {
     expect(check.remaining()).toMatchObject({ cards: 20_000, places: [{ firstRow: 3 }] });
   });
 
+  it('counts no values of a row that the window wrote, whatever row comes next', async () => {
+    const sent = createSentValues({ ...format, encoding: 'utf-8' });
+    sent.addValue('1234567890');
+    const check = createLeakCheck(format, sent);
+    const field = cleartext('1234567890 x '.repeat(10_000));
+    check.row(cellOf('x'), 0, 3, true);
+    check.copiedField(field, 0);
+    check.row(cellOf('x'), 0, 4);
+    check.copiedField(field, 0);
+    check.row(cellOf('x'), 0, 5, true);
+    await check.rest();
+    expect(check.remaining()).toMatchObject({ values: 10_000, places: [{ firstRow: 4, lastRow: 4 }] });
+  });
+
   it('keeps nothing waiting', async () => {
     const cell = '4111 1111 1111 1111 '.repeat(250_000);
     expect(await longestTurn(() => leftOf(cell))).toBeLessThan(noticedTurn);
