@@ -11,6 +11,7 @@ import {
   mayBeSpelled,
   mayHoldNumber,
   minDigits,
+  mostIn,
   notOneByte,
   ssnWord,
   tellCard,
@@ -106,17 +107,6 @@ export function countValues(cell: Cleartext | string): number {
   let count = 0;
   eachValue(cell, () => count++);
   return count;
-}
-
-function mostIn(text: string): number {
-  let digits = 0;
-  let count = 0;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit >= 0x30 && unit <= 0x39) digits++;
-    else if (mayBeSpelled(unit)) count++;
-  }
-  return count + Math.floor(digits / minDigits);
 }
 
 /** The card numbers among them. */

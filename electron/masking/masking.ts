@@ -235,7 +235,7 @@ const maskSsn = (number: string): string => hideDigits(number, [0, 5]);
 export function maskCell(cell: Cleartext | string): string {
   const text = openCleartext(cell);
   if (!mayHoldNumber(text)) return text;
-  if (text.length > maxMasked) return hideLong(text);
+  if (text.length > maxMasked) return mostIn(text) > 0 ? hideLong(text) : text;
   const plain = plainText(text);
   const masked = maskReadings(plain, maskPartOfCell);
   const shown = masked === plain ? text : masked;
@@ -325,6 +325,28 @@ export function mayHoldNumber(text: string): boolean {
     if (unit >= 0x30 && unit <= 0x39) digits++;
   }
   return digits >= minDigits;
+}
+
+/** How many values a text may hold, by its digits of any script and its signs of an address alone. */
+export function mostIn(text: string): number {
+  let digits = 0;
+  let addresses = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit >= 0x80 ? isOtherDigit(unit) : unit >= 0x30 && unit <= 0x39) digits++;
+    else if (unit === 0x40 || unit === 0xff20 || unit === 0xfe6b) addresses++;
+  }
+  if (text.includes('&')) addresses += text.match(/&commat;/gi)?.length ?? 0;
+  return addresses + Math.floor(digits / minDigits);
+}
+
+/** By unit, made when one is first asked for. Of two units each pair may be one. */
+let otherDigits: Uint8Array | null = null;
+function isOtherDigit(unit: number): boolean {
+  otherDigits ??= Uint8Array.from({ length: 0x10000 }, (_, one) =>
+    Number(/[\p{Nd}\p{No}\ud800-\udbff]/u.test(String.fromCharCode(one))),
+  );
+  return otherDigits[unit] === 1;
 }
 
 /** In some encodings the letters of a wrongly read file are two letters of it each. */

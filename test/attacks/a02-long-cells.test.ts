@@ -60,6 +60,15 @@ describe('a cell that is made to be long', () => {
     expect(countValues(cards)).toBeGreaterThanOrEqual(20_000);
     const words = 'nothing to hide, '.repeat(20_000);
     expect(maskCell(words)).toBe(words);
+    const japanese = '何も隠すものはありません。'.repeat(25_000);
+    expect([maskCell(japanese) === japanese, countValues(japanese)]).toEqual([true, 0]);
+    for (const other of [
+      '٤١١١١١١١١١١١١١١١ x ',
+      '𝟒𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏 ',
+      '&#52;111111111111111 ',
+      'anna＠example.org ',
+    ])
+      expect(countValues(other.repeat(20_000))).toBeGreaterThanOrEqual(20_000);
   });
 
   it('is masked where its beginning is seen', async () => {

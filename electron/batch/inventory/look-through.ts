@@ -58,7 +58,7 @@ function countHeld(found: Found, held: HeldValues, row: number | null): boolean 
 async function heldInParts(text: string, namedSsn?: boolean): Promise<HeldValues> {
   const held: HeldValues = {};
   const turn = createTurn();
-  for (const { from, to } of partsOf(0, text.length)) {
+  for (const { from, to } of partsOf(0, text.length, { unitAt: (at) => text.charCodeAt(at) })) {
     for (const kind of Object.keys(heldValues(text.slice(from, to), namedSsn)) as (keyof HeldValues)[])
       held[kind] = 'inside';
     if (turn.isOver()) await turn.next();

@@ -11,7 +11,7 @@ import type { JobRows } from '../viewing/look-at-rows.ts';
 import { kindsSent, showAs, type LoadedChunk } from '../viewing/result-rows.ts';
 import { compareCell, type ListedCell } from './compare-cell.ts';
 import { readListedRows, type ListedRow, type ListOptions } from './listed-rows.ts';
-import { yieldToOthers } from '../../util/turns.ts';
+import { createTurn, yieldToOthers } from '../../util/turns.ts';
 
 /** One cell that the list has otherwise than the job. */
 export interface CellChange {
@@ -67,8 +67,8 @@ export async function compareList(options: CompareOptions): Promise<Outcome<Comp
   async function countSame(sample: readonly ListedRow[], encoding: Encoding): Promise<Outcome<number>> {
     const unknown = sample.filter((one) => hasRow(one) && !cells.has(one.row));
     unknown.sort((one, other) => one.row - other.row);
-    const looked = await forEachRow(rows, unknown, { signal }, (loaded, index, { row }) => {
-      cells.set(row, readCells(loaded, index, { view: rows.view, isPasted }));
+    const looked = await forEachRow(rows, unknown, { signal }, async (loaded, index, { row }) => {
+      cells.set(row, await readCells(loaded, index, { view: rows.view, isPasted }));
     });
     if (!looked.ok) return looked;
     const same = (listed: string, cell: ListedCell | undefined): boolean =>
@@ -91,15 +91,17 @@ export async function compareList(options: CompareOptions): Promise<Outcome<Comp
   const leftOut: LeftOutRow[] = listed.value.twice.map((row) => ({ row, code: 'mend.twice' }));
   let unchanged = 0;
 
-  function compareRow(loaded: LoadedChunk, index: number, one: ListedRow): void {
+  async function compareRow(loaded: LoadedChunk, index: number, one: ListedRow): Promise<void> {
     const { row, fields, lost } = one;
     if (loaded.results.states[index] !== rowStates.failed && !pending.has(row)) {
       leftOut.push({ row, code: 'mend.not-failed' });
       return;
     }
-    const own = readCells(loaded, index, { view: rows.view, isPasted });
+    const own = await readCells(loaded, index, { view: rows.view, isPasted });
+    const turn = createTurn();
     const found: CellChange[] = [];
     for (let column = 0; column < Math.max(own.length, fields.length); column++) {
+      if (turn.isOver()) await turn.next();
       // Of two rows that differ in length the shorter one goes on with empty cells, as every spreadsheet fills them up.
       const cell = withLost(own[column] ?? noCell, { column, encoding, lost });
       const to = fields[column] ?? '';
@@ -130,14 +132,17 @@ const rowCount = ({ entries }: Pick<JobRows, 'entries'>): number => (entries.at(
 
 const noCell: ListedCell = { value: '', masks: [], leftEmpty: 'no' };
 
-/** Every form in which the list of failed rows may have the cells of a row: see `createOutputRows`. */
-function readCells(
+/** Every form in which the list of failed rows may have the cells of a row: see `createOutputRows`. One that is long takes several turns. */
+async function readCells(
   { chunk, results }: LoadedChunk,
   index: number,
   { view, isPasted }: Pick<JobRows, 'view'> & Pick<CompareOptions, 'isPasted'>,
-): ListedCell[] {
+): Promise<ListedCell[]> {
   const isFlawed = chunk.flaws.has(index) || results.flaws[index] !== undefined;
-  return chunk.table.fields(index).map((cell, column) => {
+  const turn = createTurn();
+  const read: ListedCell[] = [];
+  for (const [column, cell] of chunk.table.fields(index).entries()) {
+    if (turn.isOver()) await turn.next();
     const value = openCleartext(cell);
     const masks = isFlawed
       ? [hideFlawed(value, kindsSent(view.work))]
@@ -145,8 +150,9 @@ function readCells(
           .filter(({ plan }) => plan.column === column && plan.operation === 'tokenize')
           .map((one) => hideCell(one, cell));
     const shown = isPasted ? showAs(cell, view, { column, isFlawed }) : '';
-    return { value, masks, leftEmpty: 'no', ...(shown.includes('•') && { shown }) };
-  });
+    read.push({ value, masks, leftEmpty: 'no', ...(shown.includes('•') && { shown }) });
+  }
+  return read;
 }
 
 interface LostOptions extends Pick<ListedRow, 'lost'> {
@@ -175,14 +181,14 @@ interface PassOptions {
 }
 
 /**
- * Looks at some rows of a job, ascending, and loads each of their chunks once.
+ * Looks at some rows of a job, ascending, and loads each of their chunks once. What `visit` answers is awaited.
  * Failures: service.cancelled, those of reading the source and its results.
  */
 export async function forEachRow<T extends { readonly row: number }>(
   rows: Pick<JobRows, 'entries' | 'load'>,
   wanted: readonly T[],
   { signal, report }: PassOptions,
-  visit: (loaded: LoadedChunk, index: number, one: T) => void,
+  visit: (loaded: LoadedChunk, index: number, one: T) => unknown,
 ): Promise<Outcome<null>> {
   let loaded: LoadedChunk | null = null;
   for (const [position, one] of wanted.entries()) {
@@ -194,7 +200,7 @@ export async function forEachRow<T extends { readonly row: number }>(
       if (!next.ok) return next;
       loaded = next.value;
     }
-    visit(loaded, one.row - loaded.chunk.start.row, one);
+    await visit(loaded, one.row - loaded.chunk.start.row, one);
   }
   return done(null);
 }

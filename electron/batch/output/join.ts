@@ -70,7 +70,8 @@ async function joinChunk(
   let written = 0;
   let looked = 0;
   for (let i = 0; i < count; i++) {
-    if (rows.write(chunk.value, known, i)) written += 1;
+    const isWritten = rows.write(chunk.value, known, i);
+    if (isWritten === true || (await isWritten)) written += 1;
     if (table.rowEnd(i) - looked < turnUnits) continue;
     looked = table.rowEnd(i);
     if (turn.isOver()) await turn.next();

@@ -6,7 +6,7 @@ import { shortestCard, someCard } from '../../masking/cards.ts';
 import { cardsIn, mayHoldValueIn } from '../../masking/find-values.ts';
 import { plainText } from '../../masking/plain-text.ts';
 import { isLongText, partsOf, type TextPart } from '../../masking/text-parts.ts';
-import { createTurn } from '../../util/turns.ts';
+import { createTurn, type Turn } from '../../util/turns.ts';
 import { createRunFinder, digitsOf, textOf, type DigitRun } from './digit-runs.ts';
 import type { SentValues } from './sent-values.ts';
 import { ValueSet } from './value-set.ts';
@@ -83,6 +83,7 @@ export function createLeakCheck(
     readonly hash: readonly [number, number];
     readonly column: number;
     readonly row: number;
+    readonly sign: number;
   }[] = [];
   const places = new Map<number, Place>();
   let units: Units = new Uint8Array(0);
@@ -102,24 +103,22 @@ export function createLeakCheck(
   let isHeld = true;
   let otherCell: CellPlace | null = null;
   const long: (LongPiece | LongField)[] = [];
+  /** Characters of a row's own fields: many short ones take as long as a long one. */
+  let fieldsOfRow = 0;
   /** The part of a long piece that is looked at. */
   let part: Pick<TextPart, 'from' | 'to'> | null = null;
-  /** What the part before has too is looked at once more by itself, and taken off: the values, and these card numbers. */
-  let isAgain = false;
-  const again: string[] = [];
+  let turn: Turn | null = null;
+  /** -1 for what the part before has too, which is looked at once more by itself and taken off: also what a cut made of it. */
+  let sign = 1;
 
-  function count(column: number, rowNumber: number, kind: 'cards' | 'values'): void {
+  function count(column: number, rowNumber: number, kind: 'cards' | 'values', by = sign): void {
     if (kind === 'values' && isTypedRow) return;
     let place = places.get(column);
-    if (isAgain) {
-      if (place !== undefined && place[kind] > 0) place[kind] -= 1;
-      return;
-    }
     if (place === undefined) {
       place = { cards: 0, values: 0, firstRow: rowNumber, lastRow: rowNumber };
       places.set(column, place);
     }
-    place[kind] += 1;
+    place[kind] += by;
     place.firstRow = Math.min(place.firstRow, rowNumber);
     place.lastRow = Math.max(place.lastRow, rowNumber);
   }
@@ -157,18 +156,9 @@ export function createLeakCheck(
     const cards = cardsIn(text);
     ownCards = new Set(cards);
     for (const card of cards) {
-      if (isAgain) {
-        again.push(card);
-        continue;
-      }
-      const twice = again.indexOf(card);
-      if (twice >= 0) {
-        again.splice(twice, 1);
-        continue;
-      }
       hashDigits(card);
       if (tokens.has()) continue;
-      if (waiting.length < maxWaiting) waiting.push({ hash: tokens.sum(), column, row });
+      if (waiting.length < maxWaiting) waiting.push({ hash: tokens.sum(), column, row, sign });
       else count(column, row, 'cards');
     }
   }
@@ -251,7 +241,8 @@ export function createLeakCheck(
   }
 
   function copiedField(field: Cleartext, column: number): void {
-    if (isLongText(openCleartext(field).length)) long.push({ field, column, row, isTypedRow });
+    fieldsOfRow += openCleartext(field).length;
+    if (isLongText(fieldsOfRow)) long.push({ field, column, row, isTypedRow });
     else lookAtField(field, column);
   }
 
@@ -272,16 +263,17 @@ export function createLeakCheck(
     table = from;
     index = at;
     row = number;
+    fieldsOfRow = 0;
     ({ units } = from);
   }
 
   /** `lookAt` gets each part, and before that what the part before has too. */
   async function inParts(
     { from, to }: Pick<TextPart, 'from' | 'to'>,
+    cuts: Parameters<typeof partsOf>[2],
     lookAt: (from: number, to: number) => void,
   ): Promise<void> {
-    const turn = createTurn();
-    for (const next of partsOf(from, to)) {
+    for (const next of partsOf(from, to, cuts)) {
       const partIn = (end: number): void => {
         part = { from: next.from, to: end };
         readCell = otherCell = null;
@@ -289,24 +281,27 @@ export function createLeakCheck(
         lookAt(next.from, end);
         part = null;
       };
-      isAgain = true;
+      sign = -1;
       if (next.again > next.from) partIn(next.again);
-      isAgain = false;
+      sign = 1;
       partIn(next.to);
-      again.length = 0;
-      if (turn.isOver()) await turn.next();
+      if (turn?.isOver() === true) await turn.next();
     }
     readCell = otherCell = null;
   }
 
   async function lookAtLong(piece: LongPiece): Promise<void> {
     beginRow(piece.table, piece.index, piece.row, piece.isTypedRow);
+    const cuts = {
+      unitAt: (at: number) => piece.table.units[at] ?? 0,
+      characterAt: (from: number, at: number) => piece.table.characterAt(from, at),
+    };
     const pieces: RowPiece[] = [];
     if (!piece.table.eachPiece(index, piece.from, piece.to, (one) => pieces.push(one)))
-      await inParts(piece, look);
+      await inParts(piece, cuts, look);
     for (const one of pieces) {
       between = one.isField ? null : one;
-      await inParts(one, look);
+      await inParts(one, cuts, look);
     }
     between = null;
   }
@@ -323,12 +318,14 @@ export function createLeakCheck(
     },
     copiedField,
     async rest() {
+      turn = createTurn();
       for (const piece of long.splice(0)) {
         if ('table' in piece) await lookAtLong(piece);
         else {
           ({ row, isTypedRow } = piece);
           const text = openCleartext(piece.field);
-          await inParts({ from: 0, to: text.length }, (from, to) => {
+          const cuts = { unitAt: (at: number) => text.charCodeAt(at) };
+          await inParts({ from: 0, to: text.length }, cuts, (from, to) => {
             lookAtField(cleartext(text.slice(from, to)), piece.column);
           });
         }
@@ -345,9 +342,16 @@ export function createLeakCheck(
     },
     remaining() {
       if (long.length > 0) throw new TypeError('not all of what was copied was looked at');
-      for (const { hash, column, row: number } of waiting.splice(0))
-        if (!tokens.hasSum(hash)) count(column, number, 'cards');
-      const found = [...places].map(([column, place]) => ({ column, ...place }));
+      for (const { hash, column, row: number, sign: by } of waiting.splice(0))
+        if (!tokens.hasSum(hash)) count(column, number, 'cards', by);
+      const found = [...places]
+        .map(([column, place]) => ({
+          column,
+          ...place,
+          cards: Math.max(0, place.cards),
+          values: Math.max(0, place.values),
+        }))
+        .filter(({ cards, values }) => cards + values > 0);
       const sum = (kind: 'cards' | 'values'): number => found.reduce((all, place) => all + place[kind], 0);
       return {
         cards: sum('cards'),

@@ -21,6 +21,8 @@ import {
   type ColumnResults,
 } from '../storing/results.ts';
 import { kindsSent } from '../viewing/result-rows.ts';
+import { isLongText } from '../../masking/text-parts.ts';
+import { createTurn } from '../../util/turns.ts';
 import type { ChunkRange } from '../storing/journal.ts';
 import type { LeakCheck } from './leak-check.ts';
 import type { RowOutput } from './row-output.ts';
@@ -55,8 +57,8 @@ export interface OutputRows {
   writeAbove(above: Table | null): Promise<void>;
   /** Rows below the table; they go out with all rows only. */
   writeBelow(below: Table): Promise<void>;
-  /** Whether the row is written, or left out. */
-  write(chunk: Chunk, results: ChunkResults, index: number): boolean;
+  /** Whether the row is written, or left out. A promise, to be awaited before the next one, where it takes several turns. */
+  write(chunk: Chunk, results: ChunkResults, index: number): boolean | Promise<boolean>;
   /** Awaited behind the rows of a chunk: what of them takes a while to look at. */
   rest(): Promise<void>;
   /** The same for all rows of a chunk at once, by its bytes. False where they are not all alike: then none is written. */
@@ -141,9 +143,21 @@ export function createOutputRows({
     hideUntil(format.width);
   }
 
+  /** What is hidden of a long row that could not be taken apart: that takes as long as the row is. */
+  let hiddenInTurns: readonly string[] = [];
+  async function hideInTurns({ table }: Chunk, index: number): Promise<string[]> {
+    const hidden: string[] = [];
+    const turn = createTurn();
+    for (let column = 0; column < table.width(index); column++) {
+      hidden.push(hideFlawed(table.value(index, column), flawedKinds));
+      if (turn.isOver()) await turn.next();
+    }
+    return hidden;
+  }
+
   function hideField(chunk: Chunk, index: number, column: number): void {
     const { table } = chunk;
-    const hidden = hideFlawed(table.value(index, column), flawedKinds);
+    const hidden = hiddenInTurns[column] ?? hideFlawed(table.value(index, column), flawedKinds);
     output.replace(column, hidden);
     leaks?.copiedField(cleartext(hidden), column);
   }
@@ -298,12 +312,19 @@ export function createOutputRows({
       leaks?.row(table, index, lastRow, chunk.typed.has(lastRow));
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
       if (state === rowStates.failed && results.flaws[index] !== undefined) {
-        writeFlawed(chunk, index);
-        if (isClear && cases === null) clearValues += mapped.filter(({ one }) => takesCleartext(one)).length;
-        writeError(results, index, output.lost.length);
-        hideSurplus(chunk, index);
-        output.end();
-        return true;
+        const finish = (hidden: readonly string[]): true => {
+          hiddenInTurns = hidden;
+          writeFlawed(chunk, index);
+          if (isClear && cases === null)
+            clearValues += mapped.filter(({ one }) => takesCleartext(one)).length;
+          writeError(results, index, output.lost.length);
+          hideSurplus(chunk, index);
+          hiddenInTurns = [];
+          output.end();
+          return true;
+        };
+        const isLong = hidesFlawed && isLongText(table.rowEnd(index) - table.rowStart(index));
+        return isLong ? hideInTurns(chunk, index).then(finish) : finish([]);
       }
       // An empty line stays one.
       if (!hasCells || (format.width > 1 && table.isEmptyLine(index))) {

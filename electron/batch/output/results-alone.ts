@@ -91,7 +91,10 @@ export async function joinResults(
       typed: new Set(),
     };
     const known = withoutPending(results.value, { firstRow: start.row, flaws: chunk.flaws }, pending);
-    for (let index = 0; index < count; index++) if (rows.write(chunk, known, index)) written += 1;
+    for (let index = 0; index < count; index++) {
+      const isWritten = rows.write(chunk, known, index);
+      if (isWritten === true || (await isWritten)) written += 1;
+    }
     await rows.rest();
   }
   return done({ bytes: output.take(), rows: written });

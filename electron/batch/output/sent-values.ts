@@ -7,7 +7,7 @@ import { readChunk, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { Units } from '../reading/table.ts';
 import type { JobSource } from '../running/job-source.ts';
 import type { ResultStore } from '../storing/result-store.ts';
-import { type ColumnResults, rowStates } from '../storing/results.ts';
+import { type ChunkResults, rowStates } from '../storing/results.ts';
 import { eachDigit, type DigitRun } from './digit-runs.ts';
 import { lastMapped } from '../planning/plan.ts';
 import { createTurn, standForActs } from '../../util/turns.ts';
@@ -195,7 +195,7 @@ export async function collectSentValues({
     const results = readResults === null ? null : await readResults(entry);
     if (results?.ok === false) return results;
     for (const one of sending) {
-      if (isInside(one)) await addInside(chunk.value, one, results?.value.columns[work.indexOf(one)]);
+      if (isInside(one)) await addInside(chunk.value, one, results?.value);
       else sent.addColumn(chunk.value, one.plan.column);
     }
     await standForActs();
@@ -205,14 +205,16 @@ export async function collectSentValues({
   async function addInside(
     { table, start, typed: fromWindow }: Chunk,
     one: ColumnWork & InsideColumn,
-    results: ColumnResults | undefined,
+    results: ChunkResults | undefined,
   ): Promise<void> {
     const turn = createTurn();
+    const cells = results?.columns[work.indexOf(one)];
     for (let row = 0; row < table.count; row++) {
       if (turn.isOver()) await turn.next();
-      if (fromWindow.has(start.row + row)) continue;
+      // What no row could be made of was never sent.
+      if (fromWindow.has(start.row + row) || results?.flaws[row] !== undefined) continue;
       const cell = table.value(row, one.plan.column);
-      const marked = results?.states[row] === rowStates.ok ? results.values[row] : undefined;
+      const marked = cells?.states[row] === rowStates.ok ? cells.values[row] : undefined;
       const values =
         marked === undefined
           ? sentValues(one, cell).map((value) => value.sent)

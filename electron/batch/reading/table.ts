@@ -354,6 +354,12 @@ export class Table {
     return cleartext(this.#decode(from, to));
   }
 
+  /** The last place up to another where a character begins, as one does at `from`. */
+  characterAt(from: number, at: number): number {
+    const bytes = this.#bytes.subarray(from * this.#unit, at * this.#unit);
+    return at - codecOf(this.encoding).cutCharacter(bytes) / this.#unit;
+  }
+
   /** Tells what of a row is in its columns and what is between them, in its order. False where only a delimiter is. */
   eachPiece(row: number, from: number, to: number, visit: (piece: RowPiece) => void): boolean {
     const { fieldStarts, fieldEnds, firstFields, kind } = this.#spans;

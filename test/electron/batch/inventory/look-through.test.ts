@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Inventory, InventoryFile } from '../../../../electron/contract/models/inventory.ts';
 import { heldValues, mayHoldValue } from '../../../../electron/masking/find-values.ts';
 import { maskCell } from '../../../../electron/masking/masking.ts';
+import { noneFound } from '../../../../electron/batch/inventory/look-through.ts';
 import type { CallInput } from '../../../../electron/contract/calls.ts';
 import { ebcdic } from '../../../fidelity/ebcdic.ts';
 import { codeOf, detokenize, openApp, planOf, type TestApp, valueOf } from '../../../support/batch-app.ts';
@@ -232,6 +233,10 @@ it('long cells and lines are looked at in parts, wherever a value stands in them
   const places = Array.from({ length: 300 }, (_, n) => 2_800 + n);
   const rows = places.map((place) => `${long(place, card)},${long(place, 'anna@example.org')}`);
   const text = `a,b\n${rows.join('\n')}\n${long(0, '')},${long(0, '')}\n${long(5_000, card)}\n`;
+  // No part of a longer number is one.
+  const numbers = '123456789012, '.repeat(9_000);
+  const listed = await lookAt(write('numbers.csv', `ssn,a\n"${numbers}",1\n`));
+  expect(listed.columns.map(({ found }) => found)).toEqual([noneFound(), noneFound()]);
   const { columns, outside } = await lookAt(write('long.csv', text));
   const first = [1, 2, 3, 4, 5];
   expect(columns[0]?.found.card).toEqual({ are: 0, contain: 300, first });

@@ -2,8 +2,9 @@ import { describe, expect, it, test } from 'vitest';
 import { createLeakCheck } from '../../../../electron/batch/output/leak-check.ts';
 import { createSentValues, type SentValues } from '../../../../electron/batch/output/sent-values.ts';
 import { findRows } from '../../../../electron/batch/reading/row-spans.ts';
+import { codecOf } from '../../../../electron/batch/reading/encodings.ts';
 import { Table } from '../../../../electron/batch/reading/table.ts';
-import type { Remaining } from '../../../../electron/contract/models/batch.ts';
+import type { Encoding, Remaining } from '../../../../electron/contract/models/batch.ts';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
 import { longestTurn, noticedTurn } from '../../../support/longest-turn.ts';
 import { seeded } from '../../../support/notes.ts';
@@ -78,14 +79,21 @@ describe('a long piece', () => {
   const format = { delimiter: ',', newline: '\n' } as const;
 
   /** What a row leaves of which one cell is this, beside a column of values that were sent. */
-  async function leftOf(cell: string, sent: readonly string[] = [], json = false): Promise<Remaining> {
+  async function leftOf(
+    cell: string,
+    sent: readonly string[] = [],
+    { json = false, encoding = 'utf-8' }: { json?: boolean; encoding?: Encoding } = {},
+  ): Promise<Remaining> {
     const text = json ? `{"a":"1","b":"${cell}"}\n` : `1,${cell}\n`;
     const layout = json ? { json: { rows: 'lines' as const, pointers: ['/a', '/b'] } } : {};
-    const bytes = Buffer.from(text);
-    const view = bytes.toString('latin1');
+    const codec = codecOf(encoding);
+    const encoded = codec.encode(text);
+    if (!encoded.ok) throw new Error(encoded.character);
+    const { bytes } = encoded;
+    const view = codec.view(bytes);
     const spans = findRows(view, { ...format, ...layout, isEnd: true, isFull: true, until: Infinity });
-    const table = new Table({ encoding: 'utf-8', bytes, view }, spans);
-    const values = createSentValues({ ...format, encoding: 'utf-8' });
+    const table = new Table({ encoding, bytes, view }, spans);
+    const values = createSentValues({ ...format, encoding });
     for (const value of sent) values.addValue(value);
     const check = createLeakCheck(format, values);
     check.row(table, 0, 7);
@@ -122,9 +130,34 @@ describe('a long piece', () => {
         if (kind === 2 || kind === 3) values += 1;
         else cards += 1;
       }
-      const left = await leftOf(cell, ['1234567890', 'anna777'], round % 2 === 1);
+      const left = await leftOf(cell, ['1234567890', 'anna777'], { json: round % 2 === 1 });
       expect([round, left.cards, left.values]).toEqual([round, cards, values]);
     }
+  });
+
+  const eastAsian = ['gb18030', 'euc-jp', 'euc-kr', 'shift_jis', 'big5', 'utf-16le', 'utf-16be'] as const;
+  it.each(eastAsian)('is not cut within a character: %s', async (encoding) => {
+    for (const before of ['', 'x', 'xy', 'xyz']) {
+      const digits = '４１１１１１１１１１１１１１１１';
+      for (const between of ['\u3000', '一', '大小'])
+        expect((await leftOf(before + `${digits}${between}`.repeat(4_000), [], { encoding })).cards).toBe(
+          4_000,
+        );
+    }
+  });
+
+  it('is not cut so that a part of a word or of a number is a value', async () => {
+    const cells = ['zzanna777 ', 'uwe anna maria schmidt,', '91234567890 '];
+    const sent = ['anna777', 'anna maria schmidt', '1234567890'];
+    for (const cell of cells) expect((await leftOf(cell.repeat(20_000), sent)).values).toBe(0);
+    // Nor where there is no other place for a cut.
+    expect(await leftOf('1234567890'.repeat(20_000), sent)).toMatchObject({ cards: 0 });
+  });
+
+  it('has what it leaves in its own columns', async () => {
+    const left = await leftOf(Array.from({ length: 4_000 }, () => '4111 1111 1111 1111').join(','));
+    expect(left.cards).toBe(4_000);
+    for (const { cards } of left.places) expect(cards).toBe(1);
   });
 
   it('of an own field too', async () => {
