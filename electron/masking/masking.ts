@@ -81,9 +81,10 @@ function maskEmail(cleartext: string): string {
   return `${letters[0] ?? ''}${dot.repeat(letters.length - 1)}@${domain}`;
 }
 
-/** A longer cell is hidden whole, and its mask is no wider: to look for what it holds would take as long as it is. */
+/** A longer cell is hidden whole, by a mask of this width: to look for what it holds would take as long as it is. */
 export const maxMasked = 256 * 1024;
-const hideLong = (text: string): string => (text.length > maxMasked ? dot.repeat(maxMasked) : hide(text));
+const longMask = dot.repeat(1_024);
+const hideLong = (text: string): string => (text.length > maxMasked ? longMask : hide(text));
 
 const hide = (text: string) => dot.repeat(hasSurrogate.test(text) ? Array.from(text).length : text.length);
 const hasSurrogate = /[\ud800-\udfff]/;

@@ -71,14 +71,18 @@ export async function compareList(options: CompareOptions): Promise<Outcome<Comp
       cells.set(row, await readCells(loaded, index, { view: rows.view, isPasted }));
     });
     if (!looked.ok) return looked;
-    const same = (listed: string, cell: ListedCell | undefined): boolean =>
-      cell !== undefined && compareCell(listed, cell) === 'same';
-    return done(
-      sample.reduce((sum, { row, fields, lost }) => {
-        const own = (cells.get(row) ?? []).map((cell, column) => withLost(cell, { column, encoding, lost }));
-        return sum + fields.filter((field, column) => same(field, own[column])).length;
-      }, 0),
-    );
+    const same = (listed: string, cell: ListedCell): boolean => compareCell(listed, cell) === 'same';
+    const turn = createTurn();
+    let count = 0;
+    for (const { row, fields, lost } of sample) {
+      const own = cells.get(row) ?? [];
+      for (const [column, field] of fields.entries()) {
+        const cell = own[column];
+        if (cell !== undefined && same(field, withLost(cell, { column, encoding, lost }))) count += 1;
+        if (turn.isOver()) await turn.next();
+      }
+    }
+    return done(count);
   }
 
   const listed = await readListedRows({ ...options, countSame });

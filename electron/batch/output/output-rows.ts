@@ -21,6 +21,7 @@ import {
   type ColumnResults,
 } from '../storing/results.ts';
 import { kindsSent } from '../viewing/result-rows.ts';
+import { tableLimits } from '../../parsing/table-limits.ts';
 import { isLongText } from '../../masking/text-parts.ts';
 import { createTurn } from '../../util/turns.ts';
 import type { ChunkRange } from '../storing/journal.ts';
@@ -47,6 +48,10 @@ export interface OutputRowsOptions {
   /** Told of every cell that goes out as it came in; null for an export in clear. */
   readonly leaks: LeakCheck | null;
 }
+
+/** Units of a field that is longer than any that is sent, whatever its encoding is: it is hidden and not decoded for that. */
+const maxRead = tableLimits.field * 4;
+const hiddenUnread = mask('text', 'x'.repeat(maxRead));
 
 /** Joins the source's rows with their results, as chosen for one export. */
 export interface OutputRows {
@@ -149,7 +154,8 @@ export function createOutputRows({
     const hidden: string[] = [];
     const turn = createTurn();
     for (let column = 0; column < table.width(index); column++) {
-      hidden.push(hideFlawed(table.value(index, column), flawedKinds));
+      const length = table.fieldEnd(index, column) - table.fieldStart(index, column);
+      hidden.push(length > maxRead ? hiddenUnread : hideFlawed(table.value(index, column), flawedKinds));
       if (turn.isOver()) await turn.next();
     }
     return hidden;

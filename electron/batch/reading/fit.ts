@@ -5,6 +5,7 @@ import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { isIban } from '../../masking/ibans.ts';
 import { hidesSomething, isPossibleSsn, mask, maskCell } from '../../masking/masking.ts';
 import { plainText } from '../../masking/plain-text.ts';
+import { tableLimits } from '../../parsing/table-limits.ts';
 import { isBlank } from '../../util/blank.ts';
 
 /** A number that a spreadsheet rounded and wrote in scientific notation: its digits are gone. */
@@ -235,10 +236,11 @@ export function hideAnywhere(cell: Cleartext | string): string {
 
 /**
  * The columns of a malformed row are not known, so any field may be of one of the hidden ones, which are of these kinds.
- * A text looks like nothing: where it is hidden, every field is.
+ * A text looks like nothing: where it is hidden, every field is. So is one that is longer than any that is sent.
  */
 export function hideFlawed(cell: Cleartext | string, kinds: Iterable<DefinitionKind>): string {
   const hidden = new Set(kinds);
-  if (hidden.has('text')) return mask('text', cell);
+  const isLong = openCleartext(cell).length > tableLimits.field;
+  if (hidden.has('text') || (hidden.size > 0 && isLong)) return mask('text', cell);
   return hidden.size > 0 ? hideAnywhere(cell) : maskCell(cell);
 }
