@@ -236,7 +236,7 @@ const maskSsn = (number: string): string => hideDigits(number, [0, 5]);
 export function maskCell(cell: Cleartext | string): string {
   const text = openCleartext(cell);
   if (!mayHoldNumber(text)) return text;
-  if (text.length > maxMasked) return mostIn(text) > 0 ? hideLong(text) : text;
+  if (text.length > maxMasked) return hideLong(text);
   const plain = plainText(text);
   const masked = maskReadings(plain, maskPartOfCell);
   const shown = masked === plain ? text : masked;
@@ -328,7 +328,7 @@ export function mayHoldNumber(text: string): boolean {
   return digits >= minDigits;
 }
 
-/** How many values a text may hold, by its digits of any script and its signs of an address alone. */
+/** How many values a text may hold, by its digits of any script and its signs of an address alone, spelled or not. */
 export function mostIn(text: string): number {
   let digits = 0;
   let addresses = 0;
@@ -337,9 +337,11 @@ export function mostIn(text: string): number {
     if (unit >= 0x80 ? isOtherDigit(unit) : unit >= 0x30 && unit <= 0x39) digits++;
     else if (unit === 0x40 || unit === 0xff20 || unit === 0xfe6b) addresses++;
   }
-  if (text.includes('&')) addresses += text.match(/&commat;/gi)?.length ?? 0;
+  if (/[&%\\]/.test(text)) addresses += text.match(spelledAt)?.length ?? 0;
   return addresses + Math.floor(digits / minDigits);
 }
+
+const spelledAt = /&(?:amp;|#0*38;|#x0*26;)*(?:commat|#0*64|#x0*40)|%(?:25)*40|\\(?:u0040|u\{0*40\}|x40)/gi;
 
 /** By unit, made when one is first asked for. Of two units each pair may be one. */
 let otherDigits: Uint8Array | null = null;

@@ -64,12 +64,8 @@ const harmless: readonly (readonly [ChangeDoubt, (text: string) => string])[] = 
   ['apostrophe', withoutApostrophes],
 ];
 
-/** No spreadsheet holds a fourth of it. What an editor did to a longer one would be looked for too long. */
-const maxDoubted = 128 * 1024;
-
 /** What an editor or a spreadsheet does to a cell that nobody touched; null where it looks like a correction. */
 function findDoubt(value: string, listed: string): ChangeDoubt | null {
-  if (Math.max(value.length, listed.length) > maxDoubted) return null;
   let [before, after] = [value, listed];
   const isPlain = plainWord.test(value) && plainWord.test(listed);
   for (const [doubt, plain] of isPlain ? [] : harmless) {

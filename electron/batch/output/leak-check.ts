@@ -144,7 +144,8 @@ export function createLeakCheck(
   function textIn(of: Table, column: number): Cleartext {
     if (part === null) return wholeTextIn(of, column);
     const { from, to } = between ?? { from: of.fieldStart(index, column), to: of.fieldEnd(index, column) };
-    return of.text(Math.max(from, part.from), Math.min(to, part.to));
+    const [begin, end] = [Math.max(from, part.from), Math.min(to, part.to)];
+    return between === null ? of.partOf(index, column, begin, end) : of.text(begin, end);
   }
 
   function hashDigits(digits: string): void {
@@ -181,14 +182,19 @@ export function createLeakCheck(
     lookForNumbers(run);
   }
 
+  /** Whether it was counted among the cards of its cell. */
+  function isOwnCard(column: number, run: DigitRun, group: number, last: number): boolean {
+    if (ownCards.size === 0 || !ownCards.has(digitsOf(run, group, last))) return false;
+    return table === null || fieldColumn !== null || isSame(placeOf(table, column), readCell);
+  }
+
   function lookForNumbers(run: DigitRun): void {
     if ((run.before[run.count] ?? 0) < sent.shortestNumber) return;
     for (let group = 0; group < run.count; group++) {
       const last = sent.numberEnd(run, group);
       if (last < 0) continue;
       const column = columnAt(run.positions[group] ?? 0);
-      const isCounted = ownCards.size > 0 && ownCards.has(digitsOf(run, group, last));
-      if (column !== null && !isCounted) count(column, row, 'values');
+      if (column !== null && !isOwnCard(column, run, group, last)) count(column, row, 'values');
       group = last;
     }
   }
@@ -215,11 +221,12 @@ export function createLeakCheck(
     // Of a long piece no more than its part is gone through for each.
     const within = part === null ? units : units.subarray(0, to);
     for (let at = signs.next(within, from); at < to; at = signs.next(within, at)) {
-      const column = columnAt(at);
-      if (table === null || column === null || fieldColumn !== null) return;
+      if (table === null || fieldColumn !== null) return;
+      const column = between?.column ?? table.columnAt(index, at);
       const end = Math.min(between?.to ?? table.fieldEnd(index, column), to);
       const start = between?.from ?? table.fieldStart(index, column);
-      if (maySpellCard(units, Math.max(start, part?.from ?? 0), end)) lookAtCell(column);
+      const mayBe = maySpellCard(units, Math.max(start, part?.from ?? 0), end);
+      if (mayBe && columnAt(at) !== null) lookAtCell(column);
       at = Math.max(at + 1, end);
     }
   }

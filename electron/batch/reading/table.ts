@@ -354,6 +354,20 @@ export class Table {
     return cleartext(this.#decode(from, to));
   }
 
+  /** The same of a part of a cell: what it says there, where that is not written as it is. */
+  partOf(row: number, column: number, from: number, to: number): Cleartext {
+    const raw = this.#decode(from, to);
+    const { kind } = this.#spans;
+    const form = this.form(row, column);
+    if (kind.values !== 'escaped' || form !== 'text') return cleartext(raw);
+    try {
+      return cleartext(kind.read(raw, form, column));
+    } catch {
+      // Cut within an escape.
+      return cleartext(raw);
+    }
+  }
+
   /** The last place up to another where a character begins, as one does at `from`. */
   characterAt(from: number, at: number): number {
     const bytes = this.#bytes.subarray(from * this.#unit, at * this.#unit);

@@ -160,6 +160,11 @@ describe('a long piece', () => {
     for (const { cards } of left.places) expect(cards).toBe(1);
   });
 
+  it('has what a JSON text spells of them', async () => {
+    const spelled = String.raw`\\u0034111 1111 1111 1111 | no \"value\" here | `;
+    expect((await leftOf(spelled.repeat(3_000), [], { json: true })).cards).toBe(3_000);
+  });
+
   it('of an own field too', async () => {
     const check = createLeakCheck(format, nothingSent);
     check.row(cellOf('x'), 0, 3);
@@ -194,5 +199,35 @@ describe('a long piece', () => {
     expect(() => check.remaining()).toThrow('looked at');
     await check.rest();
     expect(check.remaining()).toMatchObject({ cards: 0 });
+  });
+});
+
+describe('in a row of several cells', () => {
+  const format = { delimiter: ',', newline: '\n' } as const;
+  function leftOf(rows: readonly string[], sent: string, holds?: (cell: string) => boolean): Remaining {
+    const bytes = Buffer.from(rows.join(''));
+    const view = bytes.toString('latin1');
+    const spans = findRows(view, { ...format, isEnd: true, isFull: true, until: Infinity });
+    const table = new Table({ encoding: 'utf-8', bytes, view }, spans);
+    const values = createSentValues({ ...format, encoding: 'utf-8' });
+    values.addValue(sent);
+    const check = createLeakCheck(format, values, holds);
+    for (let row = 0; row < table.count; row++) {
+      check.row(table, row, row + 1);
+      check.copied(table.rowStart(row), table.rowEnd(row));
+    }
+    return check.remaining();
+  }
+  const card = '4111111111111111';
+
+  it('a value is counted whatever card another cell has', () => {
+    const other = '4 111111 11 1111111 11';
+    expect(leftOf([`${card},x\n`, `y,${other}\n`], card)).toMatchObject({ cards: 1, values: 1 });
+    expect(leftOf([`${card},${other}\n`], card)).toMatchObject({ cards: 1, values: 1 });
+  });
+
+  it('a spelled card is counted behind a cell that is left empty', () => {
+    const row = ['& 1,&#52;111111111111111\n'];
+    expect(leftOf(row, 'none 123', (cell) => cell !== '& 1')).toMatchObject({ cards: 1 });
   });
 });
