@@ -11,7 +11,6 @@ import {
   mayBeSpelled,
   mayHoldNumber,
   minDigits,
-  mostIn,
   notOneByte,
   ssnWord,
   tellCard,
@@ -107,6 +106,30 @@ export function countValues(cell: Cleartext | string): number {
   let count = 0;
   eachValue(cell, () => count++);
   return count;
+}
+
+/** How many values a text may hold, by its digits of any script and its signs of an address alone, spelled or not. */
+function mostIn(text: string): number {
+  let digits = 0;
+  let addresses = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit >= 0x80 ? isOtherDigit(unit) : unit >= 0x30 && unit <= 0x39) digits++;
+    else if (unit === 0x40 || unit === 0xff20 || unit === 0xfe6b) addresses++;
+  }
+  if (/[&%\\]/.test(text)) addresses += text.match(spelledAt)?.length ?? 0;
+  return addresses + Math.floor(digits / minDigits);
+}
+
+const spelledAt = /&(?:amp;|#0*38;|#x0*26;)*(?:commat|#0*64|#x0*40)|%(?:25)*40|\\(?:u0040|u\{0*40\}|x40)/gi;
+
+/** By unit, made when one is first asked for. Of two units each pair may be one. */
+let otherDigits: Uint8Array | null = null;
+function isOtherDigit(unit: number): boolean {
+  otherDigits ??= Uint8Array.from({ length: 0x10000 }, (_, one) =>
+    Number(/[\p{Nd}\p{No}\ud800-\udbff]/u.test(String.fromCharCode(one))),
+  );
+  return otherDigits[unit] === 1;
 }
 
 /** The card numbers among them. */
