@@ -26,6 +26,7 @@ export const worstInputs = {
   'no-line-ends': '20 MB without a line end',
   'line-ends': '4 MB of line ends',
   json: 'an array of JSON with rows of 4 MB',
+  'json-members': 'rows of JSON of 19,000 members and of more than are read',
   'sparse-workbook': 'a workbook of 20,000 rows and 1,000 columns with a cell in each row',
   'bomb-workbook': 'a workbook of 40 kB that is 1.8 GB of text',
 } as const;
@@ -36,7 +37,7 @@ const mega = 1_000_000;
 
 /** By which the app knows what it is. */
 export const endingOf = (input: WorstInput): string =>
-  input === 'json' ? '.json' : input.endsWith('-workbook') ? '.xlsx' : '.csv';
+  input === 'json' ? '.json' : input === 'json-members' ? '.jsonl' : input.endsWith('-workbook') ? '.xlsx' : '.csv';
 
 function sparseWorkbook(): Promise<Buffer> {
   const cellOf = (n: number): string => text(`${n % 2 === 0 ? 'B' : 'ALL'}${n + 1}`, `41111111111${n}`);
@@ -144,6 +145,18 @@ function* piecesOf(
       for (let n = 0; n < 4; n++)
         yield `,{"card":"4111111111111111","note":"${'\\"\\u0041'.repeat(500_000)}"}\n`;
       yield ']';
+      return;
+    case 'json-members':
+      yield '{"name":"Anna","card":"4111111111111111"}\n';
+      for (const [count, length] of [
+        [19_000, 780],
+        [400_000, 10],
+      ] as const) {
+        yield '{"name":"Anna","card":"4111111111111111"';
+        for (let n = 0; n < count; n++) yield `,"${String(n).padEnd(length - 5, 'x')}":1`;
+        yield '}\n';
+      }
+      yield `{"name":"Anna","card":[1${',1'.repeat(7 * mega)}]}\n`;
   }
 }
 

@@ -30,16 +30,19 @@ export function compareCell(listed: string, cell: ListedCell): CellComparison {
   if (listed === '' && leftEmpty !== 'no') return leftEmpty === 'yes' ? 'same' : { doubt: 'letters' };
   const hidden = masks.filter((mask) => mask !== value);
   // Of a mask nothing is ever taken, so it does not matter what became of it.
-  const words = (mask: string): string[] => [mask, mask.replaceAll('•', '*'), mask.replaceAll('•', '?')];
-  if (hidden.flatMap(words).some((mask) => listed === mask || findDoubt(mask, listed) !== null))
-    return 'same';
+  const found = createPlain(listed);
+  if (hidden.flatMap(wordsOf).some((mask) => listed === mask || findDoubt(mask, found) !== null)) return 'same';
   if (hidden.length > 0 && /•|\*\*/.test(listed)) return 'masked';
-  return { doubt: findDoubt(value, listed) ?? findDoubt(neutralise(value), listed) };
+  const written = neutralise(value);
+  return { doubt: findDoubt(value, found) ?? (written === value ? null : findDoubt(written, found)) };
 }
 
+/** A mask, and what other programs make of it. */
+const wordsOf = (mask: string): string[] => [mask, mask.replaceAll('•', '*'), mask.replaceAll('•', '?')];
+
 function compareShown(listed: string, shown: string): CellComparison {
-  const words = [shown, shown.replaceAll('•', '*'), shown.replaceAll('•', '?')];
-  if (words.some((word) => listed === word || findDoubt(word, listed) !== null)) return 'same';
+  const found = createPlain(listed);
+  if (wordsOf(shown).some((word) => listed === word || findDoubt(word, found) !== null)) return 'same';
   return /•|\*\*/.test(listed) ? 'masked' : { doubt: null };
 }
 
@@ -64,13 +67,23 @@ const harmless: readonly (readonly [ChangeDoubt, (text: string) => string])[] = 
   ['apostrophe', withoutApostrophes],
 ];
 
+/** A text, and what each of the harmless changes leaves of it. That is made once: a cell may have a million characters. */
+function createPlain(text: string) {
+  let made: readonly string[] | null = null;
+  const make = (): string[] => {
+    let left = text;
+    return harmless.map(([, plain]) => (left = plain(left)));
+  };
+  return { text, left: () => (made ??= make()) };
+}
+
 /** What an editor or a spreadsheet does to a cell that nobody touched; null where it looks like a correction. */
-function findDoubt(value: string, listed: string): ChangeDoubt | null {
-  let [before, after] = [value, listed];
-  const isPlain = plainWord.test(value) && plainWord.test(listed);
-  for (const [doubt, plain] of isPlain ? [] : harmless) {
+function findDoubt(value: string, listed: ReturnType<typeof createPlain>): ChangeDoubt | null {
+  let [before, after] = [value, listed.text];
+  const isPlain = plainWord.test(before) && plainWord.test(after);
+  for (const [index, [doubt, plain]] of isPlain ? [] : harmless.entries()) {
     before = plain(before);
-    after = plain(after);
+    after = listed.left()[index] ?? '';
     if (before === after) return doubt;
   }
   if (before === '' || after === '') return null;
@@ -88,19 +101,19 @@ const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
 /** Saved in an encoding without some of its characters: a question mark stands for each, or the plain letter. */
 function lostLetters(value: string, listed: string): boolean {
-  const [before, after] = [Array.from(value), Array.from(listed)];
-  return (
-    before.length === after.length &&
-    before.every((char, at) => {
-      const other = after[at] ?? '';
-      if (char === other) return true;
-      const base = char.normalize('NFD').replaceAll(/\p{M}/gu, '');
-      return !isAscii(char) && (other === '?' || other === '_' || other === '\ufffd' || other === base);
-    })
-  );
+  let at = 0;
+  for (const char of value) {
+    if (at === listed.length) return false;
+    const other = String.fromCodePoint(listed.codePointAt(at) ?? 0);
+    at += other.length;
+    if (char === other) continue;
+    const base = char.normalize('NFD').replaceAll(/\p{M}/gu, '');
+    if (isAscii(char) || !(other === '?' || other === '_' || other === '\ufffd' || other === base)) return false;
+  }
+  return at === listed.length;
 }
 
-/** The encodings that spreadsheets take UTF-8 for, without a word. */
+/** The encodings that spreadsheets take UTF-8 for, without a word. In each of them a byte is a character. */
 const usual: readonly Encoding[] = [
   'windows-1252',
   'iso-8859-1',
@@ -112,6 +125,7 @@ const usual: readonly Encoding[] = [
 
 /** Opened in one encoding, saved in another. */
 function isMisread(value: string, listed: string): boolean {
-  if (isAscii(listed) || !value.isWellFormed()) return false;
-  return usual.some((encoding) => codecOf(encoding).decode(Buffer.from(value)).text === listed);
+  const bytes = Buffer.from(value);
+  if (bytes.length !== listed.length || isAscii(listed) || !value.isWellFormed()) return false;
+  return usual.some((encoding) => codecOf(encoding).decode(bytes).text === listed);
 }

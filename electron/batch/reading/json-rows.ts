@@ -59,6 +59,10 @@ type Extent = Pick<FindRowsOptions, 'isEnd' | 'until' | 'units'>;
 const maxDepth = 64;
 /** Elements of one array that are columns. */
 const maxElements = 20;
+/** Members and elements of one row. A row is read in one turn. */
+const maxValues = 20_000;
+/** Values of a row that the next one is expected to be like. To learn more takes longer than to read them. */
+const maxAlike = 2_000;
 
 interface Value {
   readonly form: FieldForm;
@@ -78,7 +82,8 @@ interface Row {
 /**
  * The rows at the beginning of a text. In lines each line is one. Of an array each object is, with the comma and the white
  * space behind it, and the brackets belong to the first and the last. Broken is a row that is no JSON, is no object, is
- * deeper than 64 levels, or has a member twice in one object: readers differ about which of them counts.
+ * deeper than 64 levels, has more than 20,000 values, or has a member twice in one object: readers differ about which of
+ * them counts.
  */
 export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent: Extent): SpansOfParts {
   const forms: FieldForm[] = [];
@@ -95,6 +100,7 @@ export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent
   };
   const units = extent.units ?? scanUnits(text);
   const alike = createLikeness(text, units, pointers);
+  const wanted = new Set(pointers);
   const element = { ...extent, endOf: (from: number) => alike.endOf(from) ?? objectEnd(text, from) };
   let count = 0;
   let start = 0;
@@ -111,12 +117,13 @@ export function findJsonRows(text: string, { rows, pointers }: JsonTable, extent
     else if (alike.endOf(row.from) === row.end) alike.each(start, add);
     else {
       const values: Found[] = [];
-      const isWhole = readObject({ text, units, scanner }, row, (pointer, value) =>
-        values.push({ ...value, pointer }),
-      );
+      const found = new Map<string, Value>();
+      const isWhole = readObject({ text, units, scanner }, row, (pointer, value) => {
+        if (values.length <= maxAlike) values.push({ ...value, pointer });
+        if (wanted.has(pointer)) found.set(pointer, value);
+      });
       if (isWhole) {
-        alike.learn(row, values);
-        const found = new Map(values.map((value) => [value.pointer, value]));
+        if (values.length <= maxAlike) alike.learn(row, values);
         for (const pointer of pointers) {
           const value = found.get(pointer);
           if (value === undefined) add('none', start, start);
@@ -372,6 +379,7 @@ function readObject(
   visit: (pointer: string, found: Value) => void,
 ): boolean {
   let token = 0;
+  let count = 0;
   const is = (kind: number): boolean => token === kind;
   let start = 0;
   let end = 0;
@@ -404,7 +412,7 @@ function readObject(
       next();
       if (!is(tokens.colon)) return false;
       next();
-      if (!readValue(`${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth)) return false;
+      if (!readValue(`${pointer}/${partOf(name)}`, depth)) return false;
       next();
       if (is(tokens.closeBrace)) return true;
       if (!is(tokens.comma)) return false;
@@ -426,6 +434,8 @@ function readObject(
 
   /** `pointer` null: no column is made of it. */
   function readValue(pointer: string | null, depth: number): boolean {
+    count += 1;
+    if (count > maxValues) return false;
     switch (token) {
       case tokens.openBrace:
         return depth < maxDepth && readMembers(pointer ?? none, depth + 1);
@@ -458,6 +468,10 @@ function readObject(
 
 /** No pointer begins so. */
 const none = '\0';
+
+/** Of a pointer. Few names have to be changed, and a change copies. */
+const partOf = (name: string): string =>
+  /[~/]/.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name;
 
 /** What a string says, of its bytes between the quotes as latin1. */
 function textOf(raw: string): string {

@@ -35,6 +35,8 @@ describe('a line', () => {
     ['a member twice by escapes', '{"a":"1","\\u0061":"2"}', ['/a'], null],
     ['64 levels', `{"a":${'['.repeat(63)}${']'.repeat(63)}}`, ['/a'], [null]],
     ['more levels', `{"a":${'['.repeat(64)}${']'.repeat(64)}}`, ['/a'], null],
+    ['20,000 values', `{"b":[${'1,'.repeat(19_997)}1],"a":"2"}`, ['/a'], ['2']],
+    ['more values', `{"b":[${'1,'.repeat(19_998)}1],"a":"2"}`, ['/a'], null],
     ['a comment', '{"a":"1"/* b */}', ['/a'], null],
     ['a comma too many', '{"a":"1",}', ['/a'], null],
     ['text behind it', '{"a":"1"} x', ['/a'], null],
