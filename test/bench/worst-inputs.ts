@@ -37,7 +37,13 @@ const mega = 1_000_000;
 
 /** By which the app knows what it is. */
 export const endingOf = (input: WorstInput): string =>
-  input === 'json' ? '.json' : input === 'json-members' ? '.jsonl' : input.endsWith('-workbook') ? '.xlsx' : '.csv';
+  input === 'json'
+    ? '.json'
+    : input === 'json-members'
+      ? '.jsonl'
+      : input.endsWith('-workbook')
+        ? '.xlsx'
+        : '.csv';
 
 function sparseWorkbook(): Promise<Buffer> {
   const cellOf = (n: number): string => text(`${n % 2 === 0 ? 'B' : 'ALL'}${n + 1}`, `41111111111${n}`);

@@ -31,7 +31,8 @@ export function compareCell(listed: string, cell: ListedCell): CellComparison {
   const hidden = masks.filter((mask) => mask !== value);
   // Of a mask nothing is ever taken, so it does not matter what became of it.
   const found = createPlain(listed);
-  if (hidden.flatMap(wordsOf).some((mask) => listed === mask || findDoubt(mask, found) !== null)) return 'same';
+  if (hidden.flatMap(wordsOf).some((mask) => listed === mask || findDoubt(mask, found) !== null))
+    return 'same';
   if (hidden.length > 0 && /•|\*\*/.test(listed)) return 'masked';
   const written = neutralise(value);
   return { doubt: findDoubt(value, found) ?? (written === value ? null : findDoubt(written, found)) };
@@ -108,7 +109,8 @@ function lostLetters(value: string, listed: string): boolean {
     at += other.length;
     if (char === other) continue;
     const base = char.normalize('NFD').replaceAll(/\p{M}/gu, '');
-    if (isAscii(char) || !(other === '?' || other === '_' || other === '\ufffd' || other === base)) return false;
+    if (isAscii(char) || !(other === '?' || other === '_' || other === '\ufffd' || other === base))
+      return false;
   }
   return at === listed.length;
 }

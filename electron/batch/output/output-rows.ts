@@ -23,7 +23,7 @@ import {
 import { kindsSent } from '../viewing/result-rows.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import { isLongText } from '../../masking/text-parts.ts';
-import { createTurn } from '../../util/turns.ts';
+import { madeInTurns } from '../../util/turns.ts';
 import type { ChunkRange } from '../storing/journal.ts';
 import type { LeakCheck } from './leak-check.ts';
 import type { RowOutput } from './row-output.ts';
@@ -131,39 +131,32 @@ export function createOutputRows({
     !withError &&
     work.every(replacesCells);
 
-  /** The columns of such a row are not known, so each field is taken by itself. */
-  function writeFlawed(chunk: Chunk, index: number): void {
+  /** The columns of such a row are not known, so each field is taken by itself. Of a long row that may take several turns. */
+  function* writeFlawed(chunk: Chunk, results: ChunkResults, index: number): Generator<void> {
     const { table } = chunk;
     if (!hidesFlawed) leaks?.copied(table.rowStart(index), table.rowEnd(index));
     let column = 0;
-    const hideUntil = (end: number): void => {
-      for (; hidesFlawed && column < Math.min(end, table.width(index)); column++)
-        hideField(chunk, index, column);
-    };
+    function* hideUntil(end: number): Generator<void> {
+      for (; hidesFlawed && column < Math.min(end, table.width(index)); column++) {
+        hideField(table, index, column);
+        yield;
+      }
+    }
     for (const one of mapped) {
-      hideUntil(one.column + 1);
+      yield* hideUntil(one.column + 1);
       if (one.hasResult) output.insertAfter(one.column, '');
       if (one.hasMatch) output.insertAfter(one.column, '');
     }
-    hideUntil(format.width);
+    yield* hideUntil(format.width);
+    if (isClear && cases === null) clearValues += mapped.filter(({ one }) => takesCleartext(one)).length;
+    writeError(results, index, output.lost.length);
+    yield* hideUntil(Infinity);
+    output.end();
   }
 
-  /** What is hidden of a long row that could not be taken apart: that takes as long as the row is. */
-  let hiddenInTurns: readonly string[] = [];
-  async function hideInTurns({ table }: Chunk, index: number): Promise<string[]> {
-    const hidden: string[] = [];
-    const turn = createTurn();
-    for (let column = 0; column < table.width(index); column++) {
-      const length = table.fieldEnd(index, column) - table.fieldStart(index, column);
-      hidden.push(length > maxRead ? hiddenUnread : hideFlawed(table.value(index, column), flawedKinds));
-      if (turn.isOver()) await turn.next();
-    }
-    return hidden;
-  }
-
-  function hideField(chunk: Chunk, index: number, column: number): void {
-    const { table } = chunk;
-    const hidden = hiddenInTurns[column] ?? hideFlawed(table.value(index, column), flawedKinds);
+  function hideField(table: Table, index: number, column: number): void {
+    const length = table.fieldEnd(index, column) - table.fieldStart(index, column);
+    const hidden = length > maxRead ? hiddenUnread : hideFlawed(table.value(index, column), flawedKinds);
     output.replace(column, hidden);
     leaks?.copiedField(cleartext(hidden), column);
   }
@@ -240,12 +233,14 @@ export function createOutputRows({
       look(isTokenized ? cleartext(hideCell(one, input)) : input);
   }
 
-  function hideSurplus(chunk: Chunk, index: number): void {
-    for (let column = format.width; hidesFlawed && column < chunk.table.width(index); column++)
-      hideField(chunk, index, column);
+  const isLongRow = (table: Table, row: number): boolean =>
+    isLongText(table.rowEnd(row) - table.rowStart(row));
+  async function prepare(table: Table, row: number): Promise<void> {
+    if (isLongRow(table, row)) await output.prepare?.(table, row);
   }
 
-  function writeHeader(above: Table, row: number): void {
+  async function writeHeader(above: Table, row: number): Promise<void> {
+    await prepare(above, row);
     output.begin(above, row);
     leaks?.row(above, row, 0);
     leaks?.copied(above.rowStart(row), above.rowEnd(row));
@@ -274,11 +269,78 @@ export function createOutputRows({
 
   const rest = async (): Promise<void> => leaks?.rest();
 
-  function copyRow(table: Table, row: number, number: number): void {
+  async function copyRow(table: Table, row: number, number: number): Promise<void> {
+    await prepare(table, row);
     output.begin(table, row);
     leaks?.row(table, row, number);
     leaks?.copied(table.rowStart(row), table.rowEnd(row));
     output.end();
+  }
+
+  function writeRow(chunk: Chunk, results: ChunkResults, index: number): true | Promise<true> {
+    const { table } = chunk;
+    const state = results.states[index];
+    const hasCells = table.has(index, 0);
+    output.begin(table, index);
+    leaks?.row(table, index, lastRow, chunk.typed.has(lastRow));
+    if (failedOnly) output.prepend(errorOf(chunk, results, index));
+    if (state === rowStates.failed && results.flaws[index] !== undefined) {
+      const written = writeFlawed(chunk, results, index);
+      if (hidesFlawed && isLongRow(table, index)) return madeInTurns(written).then(() => true);
+      Array.from(written);
+      return true;
+    }
+    // An empty line stays one.
+    if (!hasCells || (format.width > 1 && table.isEmptyLine(index))) {
+      leaks?.copied(table.rowStart(index), table.rowEnd(index));
+      output.end();
+      return true;
+    }
+    let lostResults = 0;
+    const ofRow = caseColumn === undefined ? null : caseOfRow(table, index, caseColumn);
+    const valuesBefore = clearValues;
+    /** What lies behind is copied, or is a cell that was not looked at yet. */
+    let looked = table.rowStart(index);
+    for (const planned of table.inOrder(index, mapped)) {
+      const { one, i, column, replaces, takesClear } = planned;
+      // A value leaves under a case or not at all.
+      const hidesInput = planned.hidesInput || (ofRow?.ok === false && takesClear);
+      const cells = results.columns[i];
+      const cellState = cells?.states[index];
+      const answer = openCleartext(cells?.values[index] ?? '');
+      if (leaks !== null && (hidesInput || !inputMayBeClear(cellState, answer))) {
+        leaks.copied(looked, table.fieldStart(index, column));
+        looked = table.fieldEnd(index, column);
+        lookInside(one, cells, { chunk, index });
+      }
+      let result: string | null = null;
+      if (cellState === rowStates.ok && !failedOnly) {
+        if (canWriteResult(one, answer, { choice, output, column })) result = resultOf(one, answer, choice);
+        else lostResults += 1;
+      }
+      if (isClear && (takesClear || planned.givesClear)) {
+        const keepsInput = !hidesInput && takesClear && !(replaces && result !== null);
+        const givesClear = planned.givesClear && (result ?? '') !== '';
+        if (givesClear || (keepsInput && openCleartext(table.value(index, column)) !== ''))
+          clearValues += cells?.sizes?.[index] ?? 1;
+      }
+      // A text without values goes out in its own bytes.
+      const isSame = planned.isText && result === openCleartext(table.value(index, column));
+      if (replaces && result !== null) {
+        if (!isSame) output.replace(column, result);
+      } else if (hidesInput) {
+        const input = table.value(index, column);
+        if (openCleartext(input) !== '') output.replace(column, hideCell(one, input));
+      }
+      if (planned.hasResult) output.insertAfter(column, result ?? '');
+      if (planned.hasMatch) output.insertAfter(column, matchText(cellState));
+    }
+    if (ofRow?.ok === true && clearValues > valuesBefore)
+      cases?.add(lastRow, ofRow.value, clearValues - valuesBefore);
+    leaks?.copied(looked, table.rowEnd(index));
+    writeError(results, index, lostResults + output.lost.length);
+    output.end();
+    return true;
   }
 
   return {
@@ -288,15 +350,15 @@ export function createOutputRows({
       else if (!isDelimited(format) && !output.keepsDelimiter) writeNames();
       for (let row = 0; row < (above?.count ?? 0); row++) {
         if (above === null) break;
-        if (row === header) writeHeader(above, row);
+        if (row === header) await writeHeader(above, row);
         else if (choice.rows !== 'all') continue;
-        else if (output.keepsDelimiter || row > 0 || !tellsDelimiter(above)) copyRow(above, row, 0);
+        else if (output.keepsDelimiter || row > 0 || !tellsDelimiter(above)) await copyRow(above, row, 0);
       }
       await rest();
     },
     async writeBelow(below) {
       if (choice.rows !== 'all') return;
-      for (let row = 0; row < below.count; row++) copyRow(below, row, lastRow + 1);
+      for (let row = 0; row < below.count; row++) await copyRow(below, row, lastRow + 1);
       await rest();
     },
     rest,
@@ -314,75 +376,8 @@ export function createOutputRows({
       const hasCells = table.has(index, 0);
       // A record of another type has none that could stand in a table of another form.
       if (!hasCells && !output.keepsDelimiter) return false;
-      output.begin(table, index);
-      leaks?.row(table, index, lastRow, chunk.typed.has(lastRow));
-      if (failedOnly) output.prepend(errorOf(chunk, results, index));
-      if (state === rowStates.failed && results.flaws[index] !== undefined) {
-        const finish = (hidden: readonly string[]): true => {
-          hiddenInTurns = hidden;
-          writeFlawed(chunk, index);
-          if (isClear && cases === null)
-            clearValues += mapped.filter(({ one }) => takesCleartext(one)).length;
-          writeError(results, index, output.lost.length);
-          hideSurplus(chunk, index);
-          hiddenInTurns = [];
-          output.end();
-          return true;
-        };
-        const isLong = hidesFlawed && isLongText(table.rowEnd(index) - table.rowStart(index));
-        return isLong ? hideInTurns(chunk, index).then(finish) : finish([]);
-      }
-      // An empty line stays one.
-      if (!hasCells || (format.width > 1 && table.isEmptyLine(index))) {
-        leaks?.copied(table.rowStart(index), table.rowEnd(index));
-        output.end();
-        return true;
-      }
-      let lostResults = 0;
-      const ofRow = caseColumn === undefined ? null : caseOfRow(table, index, caseColumn);
-      const valuesBefore = clearValues;
-      /** What lies behind is copied, or is a cell that was not looked at yet. */
-      let looked = table.rowStart(index);
-      for (const planned of table.inOrder(index, mapped)) {
-        const { one, i, column, replaces, takesClear } = planned;
-        // A value leaves under a case or not at all.
-        const hidesInput = planned.hidesInput || (ofRow?.ok === false && takesClear);
-        const cells = results.columns[i];
-        const cellState = cells?.states[index];
-        const answer = openCleartext(cells?.values[index] ?? '');
-        if (leaks !== null && (hidesInput || !inputMayBeClear(cellState, answer))) {
-          leaks.copied(looked, table.fieldStart(index, column));
-          looked = table.fieldEnd(index, column);
-          lookInside(one, cells, { chunk, index });
-        }
-        let result: string | null = null;
-        if (cellState === rowStates.ok && !failedOnly) {
-          if (canWriteResult(one, answer, { choice, output, column })) result = resultOf(one, answer, choice);
-          else lostResults += 1;
-        }
-        if (isClear && (takesClear || planned.givesClear)) {
-          const keepsInput = !hidesInput && takesClear && !(replaces && result !== null);
-          const givesClear = planned.givesClear && (result ?? '') !== '';
-          if (givesClear || (keepsInput && openCleartext(table.value(index, column)) !== ''))
-            clearValues += cells?.sizes?.[index] ?? 1;
-        }
-        // A text without values goes out in its own bytes.
-        const isSame = planned.isText && result === openCleartext(table.value(index, column));
-        if (replaces && result !== null) {
-          if (!isSame) output.replace(column, result);
-        } else if (hidesInput) {
-          const input = table.value(index, column);
-          if (openCleartext(input) !== '') output.replace(column, hideCell(one, input));
-        }
-        if (planned.hasResult) output.insertAfter(column, result ?? '');
-        if (planned.hasMatch) output.insertAfter(column, matchText(cellState));
-      }
-      if (ofRow?.ok === true && clearValues > valuesBefore)
-        cases?.add(lastRow, ofRow.value, clearValues - valuesBefore);
-      leaks?.copied(looked, table.rowEnd(index));
-      writeError(results, index, lostResults + output.lost.length);
-      output.end();
-      return true;
+      if (output.prepare === undefined || !isLongRow(table, index)) return writeRow(chunk, results, index);
+      return output.prepare(table, index).then(() => writeRow(chunk, results, index));
     },
     mayWriteAll: ({ places, states, columns }) =>
       isReplaced &&

@@ -1,6 +1,7 @@
 import type { Failure } from '../../contract/errors.ts';
 import type { Encoding } from '../../contract/models/batch.ts';
-import { openCleartext } from '../../util/cleartext.ts';
+import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { madeInTurns } from '../../util/turns.ts';
 import { createCellUnits, isUnicode, plainWords } from '../reading/cell-units.ts';
 import { isAsciiText } from '../reading/codec.ts';
 import { codecOf, restoreBytes } from '../reading/encodings.ts';
@@ -15,6 +16,8 @@ import { spliceCells, splicedLength, type PlacedCells } from '../reading/cell-pl
  * ends. The changes of a row come in the order of its columns.
  */
 export interface RowOutput {
+  /** Awaited before a long row begins: what takes a turn of its own for each of its cells. */
+  prepare?(table: Table, row: number): Promise<void>;
   begin(table: Table, row: number): void;
   /** New cells before the first. */
   prepend(cells: readonly string[]): void;
@@ -221,22 +224,28 @@ export function createConvertedOutput(
     isUnicode(encoding) || isAsciiText(value) || codec.encode(value).ok;
   const words = (value: string): string =>
     canHold(value) ? value.toWellFormed() : plainWords(value, canHold);
+  /** A cell's text; null where the encoding can't hold it. */
+  function heldOf(cell: Cleartext): string | null {
+    const value = openCleartext(cell);
+    return canHold(value) ? value : null;
+  }
+  let prepared: readonly (string | null)[] | null = null;
   let text = '';
   let fields: string[] = [];
   /** How many cells were put before the column that comes next. */
   let inserted = 0;
   let lost = new Set<number>();
   return {
+    async prepare(table, row) {
+      const cells = await madeInTurns(table.eachField(row));
+      prepared = await madeInTurns(cells.values().map(heldOf));
+    },
     begin(table, row) {
-      fields = table.fields(row).map(openCleartext);
+      const cells = prepared ?? table.fields(row).map(heldOf);
+      prepared = null;
+      fields = cells.map((cell) => cell ?? '');
       inserted = 0;
-      lost = new Set();
-      if (isUnicode(encoding)) return;
-      for (const [column, field] of fields.entries()) {
-        if (canHold(field)) continue;
-        lost.add(column);
-        fields[column] = '';
-      }
+      lost = new Set(cells.keys().filter((column) => cells[column] === null));
     },
     prepend(cells) {
       fields.unshift(...cells.map(words));

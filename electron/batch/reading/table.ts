@@ -412,6 +412,11 @@ export class Table {
     return fields;
   }
 
+  /** The same, one after the other. */
+  *eachField(row: number): Generator<Cleartext> {
+    for (let column = 0; column < this.width(row); column++) yield this.value(row, column);
+  }
+
   /** The same, as far as anybody looks at them (see `beginning`), and no more than show that a table can't have as many. */
   beginnings(row: number): Cleartext[] {
     const fields: Cleartext[] = [];

@@ -383,6 +383,35 @@ describe('an export in an encoding that a person chose', () => {
   });
 });
 
+it('a long row is written as a short one is', async () => {
+  answerWith(() => 'TOKEN');
+  const plan = planOf([detokenize(1, { operation: 'tokenize', into: 'beside' })], { encoding: 'utf-8' });
+  const choices = [
+    {},
+    { content: 'tokens' },
+    { content: 'tokens', safety: 'exact', encoding: 'iso-8859-1' },
+    { content: 'masked', safety: 'spreadsheet', encoding: 'gb18030' },
+    { safety: 'exact', encoding: 'shift_jis' },
+    { content: 'tokens', rows: 'failed', safety: 'exact', encoding: 'iso-8859-1' },
+  ] as const;
+  const exportsOf = async (note: string): Promise<string[]> => {
+    const rows = [
+      'name,card,note',
+      `Žofie,4242424242424242,${note}`,
+      `b,5555,${note},4242424242424242,z`,
+      `${note},4111111111111111,☃${note}`,
+      `Anna,4111111111111111,x`,
+      `${note},,,é`,
+    ];
+    const job = await run(rows.map((row) => `${row}\r\n`).join(''), plan);
+    const written: string[] = [];
+    for (const choice of choices) written.push(await exportOf(job, { ...choice, leavesEmpty: true }));
+    expect(written[1]).not.toContain('4242424242424242,z');
+    return written.map((text) => text.replaceAll('long ', ''));
+  };
+  expect(await exportsOf('long '.repeat(20_000))).toEqual(await exportsOf('long '));
+});
+
 describe('W17 an export of many rows', () => {
   const many = `tok;note\n${Array.from({ length: 20_000 }, (_, n) => `t${n};a note that takes some room in the file`).join('\n')}\n`;
 
