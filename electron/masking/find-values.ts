@@ -15,10 +15,10 @@ import {
   ssnWord,
   tellCard,
   toldSsn,
-  type VisitValue,
   writtenSsn,
 } from './masking.ts';
 import { bytesOf, outsideIds, plainText } from './plain-text.ts';
+import type { VisitValue } from './readings.ts';
 
 /*
  * The values that stand in clear in a cell, found by what masks it: there is no second finder that could see less than the

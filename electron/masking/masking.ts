@@ -1,9 +1,9 @@
 import type { DefinitionKind } from '../contract/models/connection.ts';
-import type { ValueKind } from '../contract/value-kinds.ts';
 import { openCleartext, type Cleartext } from '../util/cleartext.ts';
 import { someCard, type CardSearch } from './cards.ts';
 import { replaceIbans } from './ibans.ts';
-import { bytesOf, outsideIds, plainText, repeatsIn, replaceRepeated, spelledOut } from './plain-text.ts';
+import { bytesOf, outsideIds, plainText, repeatsIn, replaceRepeated } from './plain-text.ts';
+import { maskBoth, type VisitValue } from './readings.ts';
 
 const dot = '•';
 
@@ -117,7 +117,7 @@ const domains = String.raw`(?:@(?:${part}{1,255}|\[[^\s\]]{1,50}\]))+`;
 export const emailLike = new RegExp(
   [
     String.raw`"[^"\r\n]{1,256}"${domains}`,
-    String.raw`${begins}${part}{0,256}[+-]${part}{0,256}=${part}{1,256}\.\p{L}{2,}${domains}`,
+    String.raw`${begins}${part}{0,64}[+-]${part}{0,64}=${part}{1,256}\.\p{L}{2,}${domains}`,
     `${begins}${part}+${domains}`,
     String.raw`(?<!\S)[^\s@]+[)\]}>"']${domains}`,
     String.raw`${begins}${part}+(?:\s{1,3}@\s{0,3}|@\s{1,3})[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}`,
@@ -150,33 +150,12 @@ function maskTyped(text: string, maskMore: (part: string) => string): string {
   return maskReadings(plainText(text), (part) => maskMore(maskPart(part, 'any')));
 }
 
-/** Where a value stands in the plain text that is read. */
-export interface Place {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Gets a value as it is written, of a card its digits; without a place where only what the text spells has it. */
-export type VisitValue = (kind: ValueKind, value: string, place: Place | null) => void;
-
 /** Keeps the length of what it masks, so that places stay. `visit` gets places within the part. */
 type MaskPart = (part: string, visit?: VisitValue) => string;
 
-/** Masks in a text as it is, then in what it spells: that is left as it is where it hides nothing. */
-export function maskReadings(plain: string, masked: MaskPart, visit?: VisitValue): string {
-  const once = maskReading(plain, masked, visit);
-  const spelled = spelledOut(once);
-  if (spelled === once) return once;
-  const twice = maskReading(
-    spelled,
-    masked,
-    visit &&
-      ((kind, value) => {
-        visit(kind, value, null);
-      }),
-  );
-  return twice === spelled ? once : twice;
-}
+/** Masks in a text as it is, and in what it spells. */
+export const maskReadings = (plain: string, masked: MaskPart, visit?: VisitValue): string =>
+  maskBoth(plain, (text, tell) => maskReading(text, masked, tell), visit);
 
 /** Tells the same of a longer text, in which the part begins there. */
 const further = (visit: VisitValue | undefined, begin: number): VisitValue | undefined =>

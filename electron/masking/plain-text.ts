@@ -44,22 +44,65 @@ const spelled =
   /&(?:#([0-9]{1,7})|#x([0-9a-f]{1,6}));?|&([a-z][a-z0-9]{1,30});|%c2%a0|%([0-4][0-9a-f])|\\u(?:([0-9a-f]{4})|\{([0-9a-f]{1,6})\})|\\x([0-9a-f]{2})|\\[abfnrtv]/gi;
 const named: Readonly<Record<string, string>> = { amp: '&', commat: '@', period: '.', hyphen: '-' };
 
+type Found = readonly (string | undefined)[];
+function meaningOf([, decimal, hex, name, ...others]: Found): string {
+  if (name !== undefined) return named[name.toLowerCase()] ?? ' ';
+  const code = hex ?? others.slice(0, 4).find((one) => one !== undefined);
+  const point = decimal === undefined ? parseInt(code ?? '', 16) : Number(decimal);
+  return point > 0 && point <= 0x10_ff_ff ? String.fromCodePoint(point) : ' ';
+}
+
+/** One may stand within another: `&amp;#52;`. */
+const maxDepth = 3;
+const mayBeSpelled = /[&%\\]/;
+
 /** The same with each of those as the character itself; what has none that matters is a blank. */
 export function spelledOut(text: string): string {
   let before = text;
-  // One may stand within another: `&amp;#52;`.
-  for (let depth = 0; depth < 3 && /[&%\\]/.test(before); depth++) {
-    const after = before.replaceAll(spelled, (...found: (string | undefined)[]) => {
-      const [, decimal, hex, name, ...others] = found;
-      const code = hex ?? others.slice(0, 4).find((one) => one !== undefined);
-      const point = decimal === undefined ? parseInt(code ?? '', 16) : Number(decimal);
-      if (name !== undefined) return named[name.toLowerCase()] ?? ' ';
-      return point > 0 && point <= 0x10_ff_ff ? String.fromCodePoint(point) : ' ';
-    });
+  for (let depth = 0; depth < maxDepth && mayBeSpelled.test(before); depth++) {
+    const after = before.replaceAll(spelled, (...found: Found) => meaningOf(found));
     if (after === before) break;
     before = after;
   }
   return before === text ? text : plainText(before);
+}
+
+/** A text as it is spelled out, and where in it each of its units stands: from, and up to. */
+export interface SpelledText {
+  readonly text: string;
+  readonly from: readonly number[];
+  readonly to: readonly number[];
+}
+
+/** The same of a plain text; null where it spells nothing. A letter and a mark on it that is spelled stay two. */
+export function spelledWithPlaces(plain: string): SpelledText | null {
+  let before: SpelledText | null = null;
+  for (let depth = 0; depth < maxDepth; depth++) {
+    const text: string = before?.text ?? plain;
+    const after = { text: '', from: [] as number[], to: [] as number[] };
+    let copied = 0;
+    const copyTo = (end: number): void => {
+      after.text += text.slice(copied, end);
+      for (let at = copied; at < end; at++) {
+        after.from.push(before?.from[at] ?? at);
+        after.to.push(before?.to[at] ?? at + 1);
+      }
+    };
+    for (const found of mayBeSpelled.test(text) ? text.matchAll(spelled) : []) {
+      copyTo(found.index);
+      copied = found.index + found[0].length;
+      const meaning = plainText(meaningOf(found));
+      after.text += meaning;
+      for (let n = 0; n < meaning.length; n++) {
+        after.from.push(before?.from[found.index] ?? found.index);
+        after.to.push(before?.to[copied - 1] ?? copied);
+      }
+    }
+    if (copied === 0) break;
+    copyTo(text.length);
+    before = after;
+  }
+  return before;
 }
 
 /** A text as it is, and where that is another one, as it is spelled out. */

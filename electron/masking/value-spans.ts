@@ -1,8 +1,8 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { ValueKind } from '../contract/value-kinds.ts';
 import { eachValue } from './find-values.ts';
-import type { Place } from './masking.ts';
 import { plainText } from './plain-text.ts';
+import type { Place } from './readings.ts';
 
 /** A value and where it stands in its text. */
 export interface ValueSpan extends Place {

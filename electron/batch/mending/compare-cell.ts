@@ -1,4 +1,5 @@
 import type { ChangeDoubt, Encoding } from '../../contract/models/batch.ts';
+import { tableLimits } from '../../parsing/table-limits.ts';
 import { neutralise } from '../../storage/csv.ts';
 import { codecOf } from '../reading/encodings.ts';
 import { isSameDate } from './same-date.ts';
@@ -27,6 +28,8 @@ export function compareCell(listed: string, cell: ListedCell): CellComparison {
   // Or the window could find out what it does not see, a guess at a time.
   if (shown !== value) return compareShown(listed, shown);
   if (listed === value || listed === neutralise(value)) return 'same';
+  // No spreadsheet has such a cell, and it is not sent either: what became of it does not matter.
+  if (Math.max(listed.length, value.length) > tableLimits.field) return { doubt: null };
   if (listed === '' && leftEmpty !== 'no') return leftEmpty === 'yes' ? 'same' : { doubt: 'letters' };
   const hidden = masks.filter((mask) => mask !== value);
   // Of a mask nothing is ever taken, so it does not matter what became of it.

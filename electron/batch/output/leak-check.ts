@@ -207,7 +207,8 @@ export function createLeakCheck(
     if (isSame(cell, otherCell)) return;
     otherCell = cell;
     const value = openCleartext(textIn(table, column));
-    if ((value.match(anyDigit)?.length ?? 0) < minDigits) return;
+    const digits = value.match(anyDigit)?.length ?? 0;
+    if (digits < minDigits && (value.match(misreadDigits)?.length ?? 0) < fewestMisread) return;
     lookAtCell(column);
     if (!otherDigit.test(value)) return;
     fieldColumn = column;
@@ -378,6 +379,12 @@ const isSame = (one: CellPlace, other: CellPlace | null): boolean =>
 
 const anyDigit = /[\p{Nd}\p{No}]/gu;
 const otherDigit = /(?![0-9])[\p{Nd}\p{No}]/u;
+/** Two digits that were read as one letter of UTF-16, and how many of a card's are at least, if it is written in groups of four. */
+const misreadDigits = new RegExp(
+  `[${Array.from({ length: 10 }, (_, n) => `\\u3${n}30-\\u3${n}39`).join('')}]`,
+  'g',
+);
+const fewestMisread = 3;
 const isFound = (): boolean => true;
 
 /**
@@ -399,12 +406,13 @@ function hasGroupsOfCard({ count, before }: DigitRun): boolean {
   return isEven;
 }
 
-/** Each sign may make a digit of what follows it, in which there is one at least. */
+/** Each sign may make a digit of what follows it, in which there is one at least; above ASCII each may be a part of a digit. */
 function maySpellCard(units: Units, from: number, to: number): boolean {
   let digits = 0;
   for (let at = from; at < to && digits < shortestCard; at++) {
     const unit = units[at] ?? 0;
-    if ((unit >= 0x30 && unit <= 0x39) || unit === 0x26 || unit === 0x25 || unit === 0x5c) digits += 1;
+    const isSign = unit === 0x26 || unit === 0x25 || unit === 0x5c;
+    if ((unit >= 0x30 && unit <= 0x39) || isSign || unit >= 0x80) digits += 1;
   }
   return digits >= shortestCard;
 }

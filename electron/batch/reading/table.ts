@@ -81,6 +81,8 @@ const cutText = (text: string, most: number): string =>
 
 /** Units of the longest escape of a JSON text, which is one of what it says. */
 const maxEscape = 6;
+const backslash = 0x5c;
+const letterU = 0x75;
 
 /** A JSON text up to the escape that its end has only a part of. */
 function withoutCutEscape(raw: string): string {
@@ -368,10 +370,25 @@ export class Table {
     }
   }
 
-  /** The last place up to another where a character begins, as one does at `from`. */
+  /** The last place up to another where a character begins, as one does at `from`, and no escape is cut. */
   characterAt(from: number, at: number): number {
     const bytes = this.#bytes.subarray(from * this.#unit, at * this.#unit);
-    return at - codecOf(this.encoding).cutCharacter(bytes) / this.#unit;
+    const found = at - codecOf(this.encoding).cutCharacter(bytes) / this.#unit;
+    return this.#spans.kind.values === 'escaped' ? this.#outsideEscape(from, found) : found;
+  }
+
+  /** The place itself, or where the escape of JSON begins that it is within. JSON is in UTF-8. */
+  #outsideEscape(from: number, at: number): number {
+    for (let sign = at - 1; sign >= from && sign > at - maxEscape; sign--) {
+      if (this.#bytes[sign] !== backslash) continue;
+      let first = sign;
+      while (first > from && this.#bytes[first - 1] === backslash) first--;
+      // Each second one is what the one before it spells.
+      if ((sign - first) % 2 === 1) return at;
+      const length = this.#bytes[sign + 1] === letterU ? maxEscape : 2;
+      return sign + length > at ? sign : at;
+    }
+    return at;
   }
 
   /** Tells what of a row is in its columns and what is between them, in its order. False where only a delimiter is. */

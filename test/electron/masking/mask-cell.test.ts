@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cardsIn } from '../../../electron/masking/find-values.ts';
 import { maskCell, maskNumbers } from '../../../electron/masking/masking.ts';
-import { plainText } from '../../../electron/masking/plain-text.ts';
+import { plainText, spelledOut } from '../../../electron/masking/plain-text.ts';
 
 const card = '4111111111111111';
 const asUtf16 = (text: string, bigEndian: boolean): string => {
@@ -113,4 +115,49 @@ describe('what stands in a cell', () => {
     for (const text of [`Jane;${card};x`, `aJane;${card};x`, 'a,jane@bank.example,b', '1;078-05-1120;x'])
       expect(maskCell(asUtf16(text, bigEndian)), text).toMatch(/^•+$/);
   });
+
+  test('no more than six and four digits, and one card, however digits and blanks of it are spelled', () => {
+    const spellings: ((digits: string) => string)[] = [
+      (digits) => fours(digits).join('%20'),
+      (digits) => fours(digits).join('&#32;'),
+      (digits) => fours(digits).join('%2D'),
+      (digits) => digits.replaceAll(/./g, '%3$&'),
+      (digits) => digits.replaceAll(/./g, '&#x3$&;'),
+      (digits) => digits.replaceAll(/[1358]/g, '%3$&'),
+      (digits) => digits.replaceAll(/[0246]/g, '\\u003$&'),
+    ];
+    const cardNumber = fc.stringMatching(/^4[0-9]{14}$/).map((digits) => digits + checkDigit(digits));
+    fc.assert(
+      fc.property(
+        cardNumber,
+        fc.constantFrom(...spellings),
+        fc.constantFrom('', 'q?card=', 'a%40b.de '),
+        (digits, spell, before) => {
+          const cell = `${before}${spell(digits)} y`;
+          expect(cardsIn(cell)).toEqual([digits]);
+          const shown = spelledOut(maskCell(cell)).slice(spelledOut(before).length);
+          expect(shown.replaceAll(/[^0-9]/g, '').length, shown).toBeLessThanOrEqual(10);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each([
+    ['50%4111111111111111 a%40b.de', '50A1111••••••1111 •@b.de'],
+    ['4111%1111%1111%1111 a%40bank.de', '4111\u0011•••••\u001111 •@bank.de'],
+  ])('%s: what only one reading has is hidden in the other as well', (text, shown) => {
+    expect(maskCell(text)).toBe(shown);
+    expect(cardsIn(text)).toHaveLength(1);
+  });
 });
+
+const fours = (digits: string): string[] => digits.match(/.{1,4}/g) ?? [];
+
+/** By Luhn's rule. */
+function checkDigit(digits: string): string {
+  const sum = Array.from(digits)
+    .map(Number)
+    .reduce((all, digit, at) => all + (at % 2 === 1 ? digit : digit > 4 ? 2 * digit - 9 : 2 * digit), 0);
+  return String((10 - (sum % 10)) % 10);
+}

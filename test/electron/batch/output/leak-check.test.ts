@@ -5,6 +5,7 @@ import { findRows } from '../../../../electron/batch/reading/row-spans.ts';
 import { codecOf } from '../../../../electron/batch/reading/encodings.ts';
 import { Table } from '../../../../electron/batch/reading/table.ts';
 import type { Encoding, Remaining } from '../../../../electron/contract/models/batch.ts';
+import { cardsIn } from '../../../../electron/masking/find-values.ts';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
 import { longestTurn, noticedTurn } from '../../../support/longest-turn.ts';
 import { seeded } from '../../../support/notes.ts';
@@ -73,6 +74,21 @@ test.each([
   check.copied(0, table.units.length);
   expect(check.remaining().cards).toBe(500);
   expect(reads).toBeLessThan(5);
+});
+
+test.each([
+  ['with blanks that are spelled', 'id:５１９５&nbsp;６２１７&nbsp;７２１２&nbsp;８６７１)'],
+  ['with tabs that are spelled', String.raw`id:٤١١١\t١١١١\t١١١١\t١١١١)`],
+  ['that were read as UTF-16', Buffer.from('pay 4111111111111111 now').toString('utf16le')],
+  ['in groups that were read as UTF-16', Buffer.from('pay 4111 1111 1111 1111 x ').toString('utf16le')],
+  ['that were read in the other order', Buffer.from('pay 4111111111111111 now').swap16().toString('utf16le')],
+])('a card in other digits is counted where it is copied: %s', (_, text) => {
+  const check = createLeakCheck({ delimiter: ',', newline: '\n' }, nothingSent);
+  const table = cellOf(text);
+  check.row(table, 0, 1);
+  check.copied(0, table.units.length);
+  expect(cardsIn(text)).toHaveLength(1);
+  expect(check.remaining().cards).toBe(1);
 });
 
 describe('a long piece', () => {
@@ -163,6 +179,15 @@ describe('a long piece', () => {
   it('has what a JSON text spells of them', async () => {
     const spelled = String.raw`41\\u0031111\\u0031111111111 | no \"value\" here | `;
     expect((await leftOf(spelled.repeat(3_000), [], { json: true })).cards).toBe(3_000);
+  });
+
+  it('is not cut within an escape of JSON', async () => {
+    for (const inner of [String.raw`41\\u0031\\u0031111111111111`, String.raw`41\u0031\u0031111111111111`])
+      for (let n = 0; n < 6; n++) {
+        const one = String.raw`\u4e2d`.repeat(20) + inner + String.raw`\u3002`;
+        const cell = 'x'.repeat(n) + one.repeat(1_000);
+        expect((await leftOf(cell, [], { json: true })).cards, inner).toBe(1_000);
+      }
   });
 
   it('of an own field too', async () => {
