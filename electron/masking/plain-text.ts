@@ -70,39 +70,45 @@ export function spelledOut(text: string): string {
 /** A text as it is spelled out, and where in it each of its units stands: from, and up to. */
 export interface SpelledText {
   readonly text: string;
-  readonly from: readonly number[];
-  readonly to: readonly number[];
+  readonly from: Int32Array;
+  readonly to: Int32Array;
 }
 
 /** The same of a plain text; null where it spells nothing. A letter and a mark on it that is spelled stay two. */
 export function spelledWithPlaces(plain: string): SpelledText | null {
   let before: SpelledText | null = null;
   for (let depth = 0; depth < maxDepth; depth++) {
-    const text: string = before?.text ?? plain;
-    const after = { text: '', from: [] as number[], to: [] as number[] };
-    let copied = 0;
-    const copyTo = (end: number): void => {
-      after.text += text.slice(copied, end);
-      for (let at = copied; at < end; at++) {
-        after.from.push(before?.from[at] ?? at);
-        after.to.push(before?.to[at] ?? at + 1);
-      }
-    };
-    for (const found of mayBeSpelled.test(text) ? text.matchAll(spelled) : []) {
-      copyTo(found.index);
-      copied = found.index + found[0].length;
-      const meaning = plainText(meaningOf(found));
-      after.text += meaning;
-      for (let n = 0; n < meaning.length; n++) {
-        after.from.push(before?.from[found.index] ?? found.index);
-        after.to.push(before?.to[copied - 1] ?? copied);
-      }
-    }
-    if (copied === 0) break;
-    copyTo(text.length);
+    const after: SpelledText | null = spellOnce(before?.text ?? plain, before);
+    if (after === null) break;
     before = after;
   }
   return before;
+}
+
+function spellOnce(text: string, places: Omit<SpelledText, 'text'> | null): SpelledText | null {
+  if (!mayBeSpelled.test(text)) return null;
+  const signs = Array.from(text.matchAll(spelled), (found) => ({
+    from: found.index,
+    to: found.index + found[0].length,
+    meaning: plainText(meaningOf(found)),
+  }));
+  if (signs.length === 0) return null;
+  const length = signs.reduce((sum, sign) => sum + sign.meaning.length - (sign.to - sign.from), text.length);
+  const [from, to] = [new Int32Array(length), new Int32Array(length)];
+  let made = '';
+  let copied = 0;
+  for (const sign of [...signs, { from: text.length, to: text.length, meaning: '' }]) {
+    for (let at = copied, unit = made.length; at < sign.from; at++, unit++) {
+      from[unit] = places?.from[at] ?? at;
+      to[unit] = places?.to[at] ?? at + 1;
+    }
+    made += text.slice(copied, sign.from);
+    from.fill(places?.from[sign.from] ?? sign.from, made.length, made.length + sign.meaning.length);
+    to.fill(places?.to[sign.to - 1] ?? sign.to, made.length, made.length + sign.meaning.length);
+    made += sign.meaning;
+    copied = sign.to;
+  }
+  return { text: made, from, to };
 }
 
 /** A text as it is, and where that is another one, as it is spelled out. */

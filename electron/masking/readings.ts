@@ -31,14 +31,10 @@ type MaskReading = (text: string, visit?: VisitValue) => string;
 export function maskBoth(plain: string, masked: MaskReading, visit?: VisitValue): string {
   const spelled = spelledWithPlaces(plain);
   if (spelled === null) return masked(plain, visit);
-  const [values, spelledValues]: [Value[], Value[]] = [[], []];
-  const once = masked(plain, (kind, value, place) => {
-    if (place !== null) values.push({ kind, value, place });
-  });
-  const twice = masked(spelled.text, (kind, value, place) => {
-    if (place !== null) spelledValues.push({ kind, value, place: placeIn(spelled, place) });
-  });
-  if (visit !== undefined) tellBoth(plain, { values, spelledValues }, visit);
+  const values = visit && createValues(plain, spelled, visit);
+  const once = masked(plain, values?.written);
+  const twice = masked(spelled.text, values?.spelled);
+  values?.end();
   if (twice === spelled.text) return once;
   // A dot stands for both units of some characters: nobody knows which is whose.
   if (once.length !== plain.length || twice.length !== spelled.text.length)
@@ -47,11 +43,6 @@ export function maskBoth(plain: string, masked: MaskReading, visit?: VisitValue)
 }
 
 const hiddenSign = '•';
-
-const placeIn = ({ from, to }: SpelledText, place: Place): Place => ({
-  from: from[place.from] ?? 0,
-  to: to[place.to - 1] ?? 0,
-});
 
 function joinMasks({
   plain,
@@ -64,48 +55,78 @@ function joinMasks({
   readonly spelled: SpelledText;
   readonly twice: string;
 }): string {
-  const isHidden = (at: number): boolean => once[at] !== plain[at];
   let joined = '';
   let isMore = false;
   for (let at = 0; at < twice.length; at++) {
-    let hidden = false;
-    for (let unit = spelled.from[at] ?? 0; unit < (spelled.to[at] ?? 0); unit++) hidden ||= isHidden(unit);
-    isMore ||= !hidden && twice[at] !== spelled.text[at];
-    joined += hidden ? hiddenSign : (twice[at] ?? '');
+    const [from, to] = [spelled.from[at] ?? 0, spelled.to[at] ?? 0];
+    let hidden = 0;
+    for (let unit = from; unit < to; unit++) if (once[unit] !== plain[unit]) hidden += 1;
+    // What is left of a sign may tell what it spells.
+    isMore ||= hidden < to - from && twice[at] !== spelled.text[at];
+    joined += hidden > 0 ? hiddenSign : (twice[at] ?? '');
   }
   return isMore ? joined : once;
 }
 
+/** At most about, of what spells a digit: a number may begin within it. */
+const longestSign = 16;
+
 /**
- * Of a number that only one reading can have right, the spelled one is told: the signs within the other one's spell
- * something.
+ * Tells the values of both readings, each once. Of a number that only one of them can have right, the spelled one is told: the
+ * signs within the other one, or just beside it, spell something.
  */
-function tellBoth(
+function createValues(
   plain: string,
-  { values, spelledValues }: { readonly values: readonly Value[]; readonly spelledValues: readonly Value[] },
+  { from, to }: SpelledText,
   visit: VisitValue,
-): void {
-  const isSpelled = createCover(plain.length, spelledValues.filter(isNumber));
-  const told = values.filter(
-    (one) =>
-      !isNumber(one) ||
-      !/[&%\\]/.test(plain.slice(one.place.from, one.place.to)) ||
-      isSpelled(one.place).every((other) => bareOf(other) === bareOf(one)),
-  );
-  for (const { kind, value, place } of told) visit(kind, value, place);
-  const isTold = createCover(plain.length, told);
-  for (const { kind, value, place } of spelledValues)
-    if (isTold(place).length === 0) visit(kind, value, null);
+): { readonly written: VisitValue; readonly spelled: VisitValue; readonly end: () => void } {
+  const told: Value[] = [];
+  const doubtful: Value[] = [];
+  const spelled: Value[] = [];
+  const tell = (one: Value): void => {
+    told.push(one);
+    visit(one.kind, one.value, one.place);
+  };
+  return {
+    written(kind, value, place) {
+      if (place === null) return;
+      const near = plain.slice(Math.max(0, place.from - longestSign), place.to + 1);
+      const hasSigns = kind !== 'email' && /[&%\\]/.test(near);
+      if (hasSigns) doubtful.push({ kind, value, place });
+      else tell({ kind, value, place });
+    },
+    spelled(kind, value, place) {
+      if (place === null) return;
+      spelled.push({ kind, value, place: { from: from[place.from] ?? 0, to: to[place.to - 1] ?? 0 } });
+    },
+    end() {
+      const numbers = spelled.filter(({ kind }) => kind !== 'email');
+      const others = coverOf(doubtful.length === 0 ? 0 : plain.length, numbers);
+      for (const one of doubtful)
+        if (valuesIn(others, one.place).every((at) => bareOf(numbers[at]) === bareOf(one))) tell(one);
+      const covered = coverOf(plain.length, told);
+      for (const { kind, value, place } of spelled)
+        if (valuesIn(covered, place).length === 0) visit(kind, value, null);
+    },
+  };
 }
 
-const isNumber = ({ kind }: Value): boolean => kind !== 'email';
-const bareOf = ({ kind, value }: Value): string => kind + value.replaceAll(/[^A-Za-z0-9]/g, '');
+const bareOf = (one: Value | undefined): string =>
+  `${one?.kind} ${one?.value.replaceAll(/[^A-Za-z0-9]/g, '')}`;
 
-/** Answers which of the values are within a place. */
-function createCover(length: number, values: readonly Value[]): (place: Place) => readonly Value[] {
-  if (values.length === 0) return () => [];
+/** Of each unit, which of the values it is of, from one on. */
+function coverOf(length: number, values: readonly Value[]): Int32Array {
   const covered = new Int32Array(length);
   for (const [index, { place }] of values.entries()) covered.fill(index + 1, place.from, place.to);
-  return ({ from, to }) =>
-    [...new Set(covered.subarray(from, to))].flatMap((index) => values[index - 1] ?? []);
+  return covered;
+}
+
+/** Which of the values are within a place. */
+function valuesIn(covered: Int32Array, { from, to }: Place): number[] {
+  const found: number[] = [];
+  for (let at = from; at < to; at++) {
+    const value = (covered[at] ?? 0) - 1;
+    if (value >= 0 && value !== found.at(-1)) found.push(value);
+  }
+  return found;
 }
