@@ -82,7 +82,7 @@ function maskEmail(cleartext: string): string {
 }
 
 /** A longer cell is hidden whole, by a mask of this width: to look for what it holds would take as long as it is. */
-export const maxMasked = 256 * 1024;
+export const maxMasked = 128 * 1024;
 const longMask = dot.repeat(1_024);
 const hideLong = (text: string): string => (text.length > maxMasked ? longMask : hide(text));
 
@@ -117,7 +117,7 @@ const domains = String.raw`(?:@(?:${part}{1,255}|\[[^\s\]]{1,50}\]))+`;
 export const emailLike = new RegExp(
   [
     String.raw`"[^"\r\n]{1,256}"${domains}`,
-    String.raw`${begins}${part}{0,64}[+-]${part}{0,64}=${part}{1,256}\.\p{L}{2,}${domains}`,
+    String.raw`${begins}(?=[^@+\-${divider}]{0,256}[+-])${part}{1,512}=${part}{1,256}\.\p{L}{2,}${domains}`,
     `${begins}${part}+${domains}`,
     String.raw`(?<!\S)[^\s@]+[)\]}>"']${domains}`,
     String.raw`${begins}${part}+(?:\s{1,3}@\s{0,3}|@\s{1,3})[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}`,
@@ -209,7 +209,7 @@ const maskSsn = (number: string): string => hideDigits(number, [0, 5]);
  * IBAN (with its check digits) and an e-mail address are masked where they stand, whatever separates their digits, in
  * digits of any script, spelled as a page would, and in the bytes of a text that was read as UTF-16 and is none. All else
  * stays as it is, also nine digits that are the whole cell: nearly all of those are numbers of something else, and the
- * column's name tells an SSN. A number that is divided over two cells is none in either of them. A cell of more than 256 K
+ * column's name tells an SSN. A number that is divided over two cells is none in either of them. A cell of more than 128 K
  * characters that may hold a number is hidden whole.
  */
 export function maskCell(cell: Cleartext | string): string {

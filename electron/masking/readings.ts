@@ -70,10 +70,12 @@ function joinMasks({
 
 /** At most about, of what spells a digit: a number may begin within it. */
 const longestSign = 16;
+/** Of more, each is told as it is written: no text of so many values is sent, and no part of a long one has as many. */
+const mostDoubtful = 5_000;
 
 /**
- * Tells the values of both readings, each once. Of a number that only one of them can have right, the spelled one is told: the
- * signs within the other one, or just beside it, spell something.
+ * Tells the values of both readings, each once. Where they differ in what is there of one kind, what is spelled is told: the signs
+ * within the other value, or just beside it, are no part of it.
  */
 function createValues(
   plain: string,
@@ -91,8 +93,8 @@ function createValues(
     written(kind, value, place) {
       if (place === null) return;
       const near = plain.slice(Math.max(0, place.from - longestSign), place.to + 1);
-      const hasSigns = kind !== 'email' && /[&%\\]/.test(near);
-      if (hasSigns) doubtful.push({ kind, value, place });
+      const isDoubtful = /[&%\\]/.test(near) && doubtful.length < mostDoubtful;
+      if (isDoubtful) doubtful.push({ kind, value, place });
       else tell({ kind, value, place });
     },
     spelled(kind, value, place) {
@@ -100,33 +102,34 @@ function createValues(
       spelled.push({ kind, value, place: { from: from[place.from] ?? 0, to: to[place.to - 1] ?? 0 } });
     },
     end() {
-      const numbers = spelled.filter(({ kind }) => kind !== 'email');
-      const others = coverOf(doubtful.length === 0 ? 0 : plain.length, numbers);
-      for (const one of doubtful)
-        if (valuesIn(others, one.place).every((at) => bareOf(numbers[at]) === bareOf(one))) tell(one);
-      const covered = coverOf(plain.length, told);
-      for (const { kind, value, place } of spelled)
-        if (valuesIn(covered, place).length === 0) visit(kind, value, null);
+      for (const kind of new Set([...doubtful, ...spelled].map((one) => one.kind))) {
+        const isOfKind = (one: Value): boolean => one.kind === kind;
+        const others = createCover(plain.length, spelled.filter(isOfKind));
+        for (const one of doubtful.filter(isOfKind))
+          if (others(one.place).every((other) => bareOf(other) === bareOf(one))) tell(one);
+        const known = createCover(plain.length, told.filter(isOfKind));
+        for (const one of spelled.filter(isOfKind))
+          if (known(one.place).length === 0) visit(kind, one.value, null);
+      }
     },
   };
 }
 
-const bareOf = (one: Value | undefined): string =>
-  `${one?.kind} ${one?.value.replaceAll(/[^A-Za-z0-9]/g, '')}`;
+const bareOf = ({ kind, value }: Value): string =>
+  kind === 'email' ? value : value.replaceAll(/[^A-Za-z0-9]/g, '');
 
-/** Of each unit, which of the values it is of, from one on. */
-function coverOf(length: number, values: readonly Value[]): Int32Array {
+/** Answers which of the values are within a place. */
+function createCover(length: number, values: readonly Value[]): (place: Place) => Value[] {
+  if (values.length === 0) return () => [];
+  /** Of each unit, which value it is of, from one on. */
   const covered = new Int32Array(length);
   for (const [index, { place }] of values.entries()) covered.fill(index + 1, place.from, place.to);
-  return covered;
-}
-
-/** Which of the values are within a place. */
-function valuesIn(covered: Int32Array, { from, to }: Place): number[] {
-  const found: number[] = [];
-  for (let at = from; at < to; at++) {
-    const value = (covered[at] ?? 0) - 1;
-    if (value >= 0 && value !== found.at(-1)) found.push(value);
-  }
-  return found;
+  return ({ from, to }) => {
+    const found: Value[] = [];
+    for (let at = from; at < to; at++) {
+      const value = values[(covered[at] ?? 0) - 1];
+      if (value !== undefined && value !== found.at(-1)) found.push(value);
+    }
+    return found;
+  };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cardsIn } from '../../../electron/masking/find-values.ts';
-import { maskCell, maskNumbers } from '../../../electron/masking/masking.ts';
+import { maskCell, maskNumbers, maxMasked } from '../../../electron/masking/masking.ts';
 import { plainText, spelledOut } from '../../../electron/masking/plain-text.ts';
 
 const card = '4111111111111111';
@@ -114,6 +114,20 @@ describe('what stands in a cell', () => {
   test.each([false, true])('is hidden whole where it was read as UTF-16, big-endian: %s', (bigEndian) => {
     for (const text of [`Jane;${card};x`, `aJane;${card};x`, 'a,jane@bank.example,b', '1;078-05-1120;x'])
       expect(maskCell(asUtf16(text, bigEndian)), text).toMatch(/^•+$/);
+  });
+
+  test('hidden whole where it is too long to be looked through, and may hold a number', () => {
+    const prose = 'No number is here. '.repeat(10_000);
+    expect(maskCell(prose)).toBe(prose);
+    expect(maskCell(`${prose}a@b.example`)).toBe('•'.repeat(1_024));
+    const long = `${'x'.repeat(maxMasked - 18)} ${card} `;
+    expect(maskCell(long).slice(-18)).toBe(' 411111••••••1111 ');
+    expect(maskCell(`${long} `)).toBe('•'.repeat(1_024));
+  });
+
+  test('an address in another one, however long', () => {
+    for (const before of [5, 66, 250])
+      expect(maskCell(`${'a'.repeat(before)}+x=victim.com@list.example`)).toMatch(/^a•+@list.example$/);
   });
 
   test('no more than six and four digits, and one card, however digits and blanks of it are spelled', () => {

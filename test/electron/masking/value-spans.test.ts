@@ -57,6 +57,29 @@ describe('where values stand in a text', () => {
     },
   );
 
+  it.each<[string, string[]]>([
+    ['alice@example.com%204111&nbsp;1111&nbsp;1111&nbsp;1111', ['alice@example.com', '4111111111111111']],
+    ['123-45-4111&nbsp;1111&nbsp;1111&nbsp;1111', ['123-45-4111', '4111111111111111']],
+    ['900-12-4111&nbsp;1111&nbsp;1111&nbsp;1111', ['4111111111111111']],
+    ['alice@example.com%20123/45/6789', ['alice@example.com', '123/45/6789']],
+    ['write to a@1.2%2Ecom', ['a@1.2.com']],
+    ['alice@example.co&#109;', ['alice@example.com']],
+    [String.raw`alice@example.com\u002euk`, ['alice@example.com.uk']],
+    ['4220492670724%3306', ['4220492670724306']],
+  ])('of %s each value is told once, as what it spells, and none is placed beside it', (text, values) => {
+    const told: string[] = [];
+    eachValue(text, (_, value) => told.push(value));
+    expect(told.sort()).toEqual([...values].sort());
+    expect(spansOf(text)).toBeNull();
+  });
+
+  it('a value that is written as it is has its place, whatever is spelled elsewhere', () => {
+    expect(found('at 50% &amp; 4111111111111111%20paid, to a.b@bank.example &#64; home')).toEqual([
+      ['card', '4111111111111111'],
+      ['email', 'a.b@bank.example'],
+    ]);
+  });
+
   it.each(['x345 4111 1111 1111 1111', '414 4111 1111 1111 1111 7', '2026 345 3782 822463 10005'])(
     'are the card, and not a number before it together with a part of the card: %s',
     (text) => {
