@@ -110,7 +110,7 @@ test.each([
 
 test('a long text without an address takes no time for it', () => {
   // A longer one is hidden whole.
-  for (const text of ['x'.repeat(250_000), '"'.repeat(100_000), 'a '.repeat(125_000), ')'.repeat(250_000)])
+  for (const text of ['x'.repeat(125_000), '"'.repeat(100_000), 'a '.repeat(62_500), ')'.repeat(125_000)])
     expect(maskCell(`${text}@`)).toHaveLength(text.length + 1);
 });
 
