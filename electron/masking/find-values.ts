@@ -18,7 +18,7 @@ import {
   writtenSsn,
 } from './masking.ts';
 import { bytesOf, outsideIds, plainText } from './plain-text.ts';
-import type { VisitValue } from './readings.ts';
+import type { IsValue, VisitValue } from './readings.ts';
 
 /*
  * The values that stand in clear in a cell, found by what masks it: there is no second finder that could see less than the
@@ -68,16 +68,17 @@ function visitReadings(text: string, visit: VisitValue, namedSsn: boolean): void
   let cards = 0;
   const seen: VisitValue = (kind, value, place) => {
     if (kind === 'card') cards++;
-    if (kind === 'ssn' && !isPossibleSsn(digitsOf(value))) return;
-    if (kind !== 'email' || isAddress(value)) visit(kind, value, place);
+    visit(kind, value, place);
   };
+  const isValue: IsValue = (kind, value) =>
+    kind === 'ssn' ? isPossibleSsn(digitsOf(value)) : kind !== 'email' || isAddress(value);
   const look = (part: string, tell?: VisitValue): string => {
     const masked = maskPart(part, 'issued', tell);
     if (tell !== undefined && (namedSsn || ssnWord.test(masked)))
       visitSsns(masked, namedSsn ? bareSsn : toldSsn, tell);
     return masked;
   };
-  maskReadings(plainText(text), look, seen);
+  maskReadings(plainText(text), look, seen, isValue);
   if (cards > 0 || !notOneByte.test(text)) return;
   const lookForCards = (part: string): string =>
     maskPart(part, 'issued', (kind, value) => {

@@ -3,7 +3,7 @@ import { openCleartext, type Cleartext } from '../util/cleartext.ts';
 import { someCard, type CardSearch } from './cards.ts';
 import { replaceIbans } from './ibans.ts';
 import { bytesOf, outsideIds, plainText, repeatsIn, replaceRepeated } from './plain-text.ts';
-import { maskBoth, type VisitValue } from './readings.ts';
+import { type IsValue, maskBoth, type VisitValue } from './readings.ts';
 
 const dot = '•';
 
@@ -154,8 +154,12 @@ function maskTyped(text: string, maskMore: (part: string) => string): string {
 type MaskPart = (part: string, visit?: VisitValue) => string;
 
 /** Masks in a text as it is, and in what it spells. */
-export const maskReadings = (plain: string, masked: MaskPart, visit?: VisitValue): string =>
-  maskBoth(plain, (text, tell) => maskReading(text, masked, tell), visit);
+export const maskReadings = (
+  plain: string,
+  masked: MaskPart,
+  visit?: VisitValue,
+  isValue?: IsValue,
+): string => maskBoth(plain, (text, tell) => maskReading(text, masked, tell), visit, isValue);
 
 /** Tells the same of a longer text, in which the part begins there. */
 const further = (visit: VisitValue | undefined, begin: number): VisitValue | undefined =>

@@ -23,17 +23,29 @@ interface Value {
 }
 
 type MaskReading = (text: string, visit?: VisitValue) => string;
+/** What is masked and no value for those who count is not told, and keeps no other from being told. */
+export type IsValue = (kind: ValueKind, value: string) => boolean;
 
 /**
  * What either reading hides is hidden, in the text as it is where that hides all of it, otherwise in what it spells. Each
  * value is told once.
  */
-export function maskBoth(plain: string, masked: MaskReading, visit?: VisitValue): string {
+export function maskBoth(
+  plain: string,
+  masked: MaskReading,
+  visit?: VisitValue,
+  isValue: IsValue = () => true,
+): string {
+  const only = (tell: VisitValue | undefined): VisitValue | undefined =>
+    tell &&
+    ((kind, value, place) => {
+      if (isValue(kind, value)) tell(kind, value, place);
+    });
   const spelled = spelledWithPlaces(plain);
-  if (spelled === null) return masked(plain, visit);
+  if (spelled === null) return masked(plain, only(visit));
   const values = visit && createValues(plain, spelled, visit);
-  const once = masked(plain, values?.written);
-  const twice = masked(spelled.text, values?.spelled);
+  const once = masked(plain, only(values?.written));
+  const twice = masked(spelled.text, only(values?.spelled));
   values?.end();
   if (twice === spelled.text) return once;
   // A dot stands for both units of some characters: nobody knows which is whose.

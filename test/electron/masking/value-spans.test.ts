@@ -73,6 +73,10 @@ describe('where values stand in a text', () => {
     expect(spansOf(text)).toBeNull();
   });
 
+  it('what only looks like a value keeps no other from being told', () => {
+    expect(found('9%313-51-7843')).toEqual([['ssn', '313-51-7843']]);
+  });
+
   it('a value that is written as it is has its place, whatever is spelled elsewhere', () => {
     expect(found('at 50% &amp; 4111111111111111%20paid, to a.b@bank.example &#64; home')).toEqual([
       ['card', '4111111111111111'],
