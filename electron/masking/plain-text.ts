@@ -87,12 +87,18 @@ export function spelledWithPlaces(plain: string): SpelledText | null {
 
 function spellOnce(text: string, places: Omit<SpelledText, 'text'> | null): SpelledText | null {
   if (!mayBeSpelled.test(text)) return null;
-  const signs = Array.from(text.matchAll(spelled), (found) => ({
-    from: found.index,
-    to: found.index + found[0].length,
-    meaning: plainText(meaningOf(found)),
-  }));
+  const signs: { readonly from: number; to: number; meaning: string }[] = [];
+  for (const found of text.matchAll(spelled)) {
+    const [meaning, last] = [meaningOf(found), signs.at(-1)];
+    // Both halves of a character may have a sign of their own.
+    const isSecond = /^[\udc00-\udfff]/.test(meaning) && last?.to === found.index;
+    if (last !== undefined && isSecond && /^[\ud800-\udbff]$/.test(last.meaning)) {
+      last.to += found[0].length;
+      last.meaning += meaning;
+    } else signs.push({ from: found.index, to: found.index + found[0].length, meaning });
+  }
   if (signs.length === 0) return null;
+  for (const sign of signs) sign.meaning = plainText(sign.meaning);
   const length = signs.reduce((sum, sign) => sum + sign.meaning.length - (sign.to - sign.from), text.length);
   const [from, to] = [new Int32Array(length), new Int32Array(length)];
   let made = '';

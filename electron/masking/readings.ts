@@ -80,68 +80,60 @@ function joinMasks({
   return isMore ? joined : once;
 }
 
-/** At most about, of what spells a digit: a number may begin within it. */
-const longestSign = 16;
 /** Of more, each is told as it is written: no text of so many values is sent, and no part of a long one has as many. */
 const mostDoubtful = 5_000;
 
 /**
- * Tells the values of both readings, each once. Where they differ in what is there of one kind, what is spelled is told: the signs
- * within the other value, or just beside it, are no part of it.
+ * Tells the values of both readings, each once. Where they differ in what stands at a place, what is spelled is told, without a
+ * place: a sign that is read as digits may change all numbers of a run.
  */
 function createValues(
   plain: string,
   { from, to }: SpelledText,
   visit: VisitValue,
 ): { readonly written: VisitValue; readonly spelled: VisitValue; readonly end: () => void } {
-  const told: Value[] = [];
+  const told = new Set<string>();
   const doubtful: Value[] = [];
   const spelled: Value[] = [];
-  const tell = (one: Value): void => {
-    told.push(one);
-    visit(one.kind, one.value, one.place);
+  const tell = (one: Value, place: Place | null): void => {
+    told.add(keyOf(one));
+    visit(one.kind, one.value, place);
   };
   return {
     written(kind, value, place) {
       if (place === null) return;
-      const near = plain.slice(Math.max(0, place.from - longestSign), place.to + 1);
-      const isDoubtful = /[&%\\]/.test(near) && doubtful.length < mostDoubtful;
-      if (isDoubtful) doubtful.push({ kind, value, place });
-      else tell({ kind, value, place });
+      if (doubtful.length < mostDoubtful) doubtful.push({ kind, value, place });
+      else tell({ kind, value, place }, place);
     },
     spelled(kind, value, place) {
       if (place === null) return;
       spelled.push({ kind, value, place: { from: from[place.from] ?? 0, to: to[place.to - 1] ?? 0 } });
     },
     end() {
-      for (const kind of new Set([...doubtful, ...spelled].map((one) => one.kind))) {
-        const isOfKind = (one: Value): boolean => one.kind === kind;
-        const others = createCover(plain.length, spelled.filter(isOfKind));
-        for (const one of doubtful.filter(isOfKind))
-          if (others(one.place).every((other) => bareOf(other) === bareOf(one))) tell(one);
-        const known = createCover(plain.length, told.filter(isOfKind));
-        for (const one of spelled.filter(isOfKind))
-          if (known(one.place).length === 0) visit(kind, one.value, null);
-      }
+      const same = new Set(spelled.map(keyOf));
+      const isCovered = coverOf(plain.length, spelled);
+      const cutsSign = signsOf(plain.length, { from, to });
+      for (const one of doubtful)
+        if (same.has(keyOf(one))) tell(one, one.place);
+        else if (!isCovered(one.place)) tell(one, cutsSign(one.place) ? null : one.place);
+      for (const one of spelled) if (!told.has(keyOf(one))) tell(one, null);
     },
   };
 }
 
-const bareOf = ({ kind, value }: Value): string =>
-  kind === 'email' ? value : value.replaceAll(/[^A-Za-z0-9]/g, '');
+const keyOf = ({ kind, value, place }: Value): string =>
+  `${kind} ${place.from} ${place.to} ${kind === 'email' ? value : value.replaceAll(/[^A-Za-z0-9]/g, '')}`;
 
-/** Answers which of the values are within a place. */
-function createCover(length: number, values: readonly Value[]): (place: Place) => Value[] {
-  if (values.length === 0) return () => [];
-  /** Of each unit, which value it is of, from one on. */
-  const covered = new Int32Array(length);
-  for (const [index, { place }] of values.entries()) covered.fill(index + 1, place.from, place.to);
-  return ({ from, to }) => {
-    const found: Value[] = [];
-    for (let at = from; at < to; at++) {
-      const value = values[(covered[at] ?? 0) - 1];
-      if (value !== undefined && value !== found.at(-1)) found.push(value);
-    }
-    return found;
-  };
+/** Answers whether a part of a place is one of the values'. */
+function coverOf(length: number, values: readonly Value[]): (place: Place) => boolean {
+  const covered = new Uint8Array(length);
+  for (const { place } of values) covered.fill(1, place.from, place.to);
+  return ({ from, to }) => covered.subarray(from, to).includes(1);
+}
+
+/** Answers whether a place begins or ends within what spells one character. */
+function signsOf(length: number, { from, to }: Omit<SpelledText, 'text'>): (place: Place) => boolean {
+  const within = new Uint8Array(length + 1);
+  for (let at = 0; at < from.length; at++) within.fill(1, (from[at] ?? 0) + 1, to[at] ?? 0);
+  return (place) => within[place.from] === 1 || within[place.to] === 1;
 }
