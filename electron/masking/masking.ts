@@ -3,9 +3,7 @@ import { openCleartext, type Cleartext } from '../util/cleartext.ts';
 import { someCard, type CardSearch } from './cards.ts';
 import { replaceIbans } from './ibans.ts';
 import { bytesOf, outsideIds, plainText, repeatsIn, replaceRepeated } from './plain-text.ts';
-import { type IsValue, maskBoth, type VisitValue } from './readings.ts';
-
-const dot = '•';
+import { dot, type IsValue, maskBoth, type VisitValue } from './readings.ts';
 
 /**
  * A mask made here, for values the service has no mask of. As wide as the value, in code points, with `•` for what is

@@ -6,6 +6,9 @@ import { spelledWithPlaces, type SpelledText } from './plain-text.ts';
  * `4111%201111…` the digits of a blank that is spelled count as digits in the first one. So each reads the whole text.
  */
 
+/** What a mask made here hides with. */
+export const dot = '•';
+
 /** Where a value stands in the plain text that is read. */
 export interface Place {
   readonly from: number;
@@ -49,12 +52,9 @@ export function maskBoth(
   values?.end();
   if (twice === spelled.text) return once;
   // A dot stands for both units of some characters: nobody knows which is whose.
-  if (once.length !== plain.length || twice.length !== spelled.text.length)
-    return hiddenSign.repeat(plain.length);
+  if (once.length !== plain.length || twice.length !== spelled.text.length) return dot.repeat(plain.length);
   return joinMasks({ plain, once, spelled, twice });
 }
-
-const hiddenSign = '•';
 
 function joinMasks({
   plain,
@@ -75,7 +75,7 @@ function joinMasks({
     for (let unit = from; unit < to; unit++) if (once[unit] !== plain[unit]) hidden += 1;
     // What is left of a sign may tell what it spells.
     isMore ||= hidden < to - from && twice[at] !== spelled.text[at];
-    joined += hidden > 0 ? hiddenSign : (twice[at] ?? '');
+    joined += hidden > 0 ? dot : (twice[at] ?? '');
   }
   return isMore ? joined : once;
 }
@@ -111,11 +111,11 @@ function createValues(
     },
     end() {
       const same = new Set(spelled.map(keyOf));
-      const isCovered = coverOf(plain.length, spelled);
+      const isTaken = takenBy(plain.length, spelled);
       const cutsSign = signsOf(plain.length, { from, to });
       for (const one of doubtful)
         if (same.has(keyOf(one))) tell(one, one.place);
-        else if (!isCovered(one.place)) tell(one, cutsSign(one.place) ? null : one.place);
+        else if (!isTaken(one.place)) tell(one, cutsSign(one.place) ? null : one.place);
       for (const one of spelled) if (!told.has(keyOf(one))) tell(one, null);
     },
   };
@@ -125,10 +125,10 @@ const keyOf = ({ kind, value, place }: Value): string =>
   `${kind} ${place.from} ${place.to} ${kind === 'email' ? value : value.replaceAll(/[^A-Za-z0-9]/g, '')}`;
 
 /** Answers whether a part of a place is one of the values'. */
-function coverOf(length: number, values: readonly Value[]): (place: Place) => boolean {
-  const covered = new Uint8Array(length);
-  for (const { place } of values) covered.fill(1, place.from, place.to);
-  return ({ from, to }) => covered.subarray(from, to).includes(1);
+function takenBy(length: number, values: readonly Value[]): (place: Place) => boolean {
+  const taken = new Uint8Array(length);
+  for (const { place } of values) taken.fill(1, place.from, place.to);
+  return ({ from, to }) => taken.subarray(from, to).includes(1);
 }
 
 /** Answers whether a place begins or ends within what spells one character. */
